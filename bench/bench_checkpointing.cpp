@@ -1,8 +1,9 @@
 // Recomputed operations under a budget of memory: the search of `tidemark plan --checkpointing-under` beside every k-th
 // layer, the chain algorithms and the knapsack, each on the same simulated steps.
 //   bench_checkpointing MODELS.jsonl DATA CARD SHARE
-// DATA is the folder of gpus.json.  The budget is the peak of full recomputation, and SHARE of the way from there to the
-// peak of none.  Every baseline gets the largest budget of its own at which its answer's simulated peak is within ours.
+// DATA is the folder of gpus.json.  The budget is the peak of full recomputation, and SHARE of the way from there to
+// the peak of none.  Every baseline gets the largest budget of its own at which its answer's simulated peak is within
+// ours.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -187,11 +188,14 @@ void row(const std::string& name, const Step& step, double share) {
 
 Step step_of(const Value& model, const std::string& card, const char* data) {
   Step step{.question = {.spec = read_spec(*model.find("spec")), .bounds = {}, .freedom = {}},
-            .engine = {.model_config = {}, .card = cli::choose_card(card, "", data, "auto"), .programs = {}, .keep_margin = {}},
+            .engine = {.model_config = {},
+                       .card = cli::choose_card(card, "", data, "auto"),
+                       .programs = {},
+                       .keep_margin = {}},
             .work = {}};
   step.engine.model_config = step.question.spec.model;
-  step.engine.programs =
-      answers::programs_at_hand(step.question.spec, answers::data_of_folder(data, "", answers::ReadPrograms::when_asked).programs);
+  step.engine.programs = answers::programs_at_hand(
+      step.question.spec, answers::data_of_folder(data, "", answers::ReadPrograms::when_asked).programs);
   step.engine = without_end(step.engine);
   step.work = layer_work(step.question.spec, step.engine);
   return step;
@@ -203,8 +207,9 @@ int main(int count, char** arguments) try {
   if (count != 5) throw Error(Errc::usage, "bench_checkpointing MODELS.jsonl DATA CARD SHARE");
   std::ifstream models(arguments[1]);
   if (!models) throw Error(Errc::not_found, "no such file", arguments[1]);
-  fmt::print("| model | layers | budget | all | every k-th | least peak | Rotor | knapsack | tidemark | simulations | decided in |\n"
-             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  fmt::print(
+      "| model | layers | budget | all | every k-th | least peak | Rotor | knapsack | tidemark | simulations | decided in |\n"
+      "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
   for (std::string line; std::getline(models, line);) {
     const Value model = io::value_from_json(line, arguments[1]);
     row(*model.find("name")->as_text(), step_of(model, arguments[3], arguments[2]), std::stod(arguments[4]));

@@ -1,8 +1,8 @@
 // How long one prediction takes in the process, how much memory it needs, and whether 10,000 over two threads agree.
 //   bench_predict SPEC.json DATA [PREDICTIONS]
 // DATA is the folder of gpus.json.
-// Without PREDICTIONS: the median of a few hundred on one thread, and how long reading the family's program takes, which a
-// process does once.  With it: that many over two threads.
+// Without PREDICTIONS: the median of a few hundred on one thread, and how long reading the family's program takes,
+// which a process does once.  With it: that many over two threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,9 @@ struct Question {
   Spec spec;
   Card card;
   answers::SharedPrograms programs;
-  Report ask() const { return predict(spec, spec.model, card, {.on_event = {}, .interval = false, .programs = *programs}); }
+  Report ask() const {
+    return predict(spec, spec.model, card, {.on_event = {}, .interval = false, .programs = *programs});
+  }
 };
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
@@ -117,7 +119,8 @@ int main(int count, char** arguments) try {
   const auto start = std::chrono::steady_clock::now();
   const answers::SharedPrograms programs = programs_of(spec);
   const double reading = milliseconds_since(start);
-  const Question question{spec, cli::choose_card(spec.gpu.empty() ? "h200" : spec.gpu, spec.memory, arguments[2]), programs};
+  const Question question{spec, cli::choose_card(spec.gpu.empty() ? "h200" : spec.gpu, spec.memory, arguments[2]),
+                          programs};
   if (count > 3) return two_threads(question, std::stoi(arguments[3]));
   one_thread(question);
   if (!programs->empty()) fmt::print("its program is read in {:.3f} ms\n", reading);

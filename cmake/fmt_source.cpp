@@ -1,4 +1,5 @@
-// The part of fmt that is compiled once, as src/format.cc of fmt 9.1.0 has it: Debian's package brings no static library.
+// The part of fmt that is compiled once, as src/format.cc of fmt 9.1.0 has it: Debian's package brings no static
+// library.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -8,7 +8,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tidemark;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const Value model = io::value_from_json(R"({"model_type": "llama", "hidden_size": 64, "vision_config": {}})", "config.json");
+  const Value model =
+      io::value_from_json(R"({"model_type": "llama", "hidden_size": 64, "vision_config": {}})", "config.json");
   for (const char* where : {"input.yaml", "input.json", "input.toml", "input.sh"}) {
     Value keys;
     try {

@@ -7,12 +7,14 @@
 namespace tidemark {
 namespace {
 
-constexpr Nanoseconds kQuestion = 1'000;   // one cudaEventQuery: a microsecond, the order of a call into the driver
-constexpr int kPatience = 1'000;           // questions in a row, with nothing queued between, after which a thread is taken to poll
-constexpr int kDoublings = 40;             // … and each further one takes twice as long, up to minutes
+constexpr Nanoseconds kQuestion = 1'000;  // one cudaEventQuery: a microsecond, the order of a call into the driver
+constexpr int kPatience =
+    1'000;  // questions in a row, with nothing queued between, after which a thread is taken to poll
+constexpr int kDoublings = 40;  // … and each further one takes twice as long, up to minutes
 
-/// What one thread did on its own since it last queued work or waited.  It is ahead of the others by the time that its questions took,
-/// and they do not notice: a thread that only asks (data loaders, watchdogs) must not move the clock of the one that trains.
+/// What one thread did on its own since it last queued work or waited.  It is ahead of the others by the time that its
+/// questions took, and they do not notice: a thread that only asks (data loaders, watchdogs) must not move the clock of
+/// the one that trains.
 struct Asking {
   std::uint64_t clock = 0;
   Nanoseconds ahead = 0;

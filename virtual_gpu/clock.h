@@ -1,5 +1,6 @@
-// When work that was queued on the card would be done: a time for the host and one per stream, moved on by what is queued and waited
-// for and never by a real clock, so that two runs give the same answers.  Design: docs/design/clock.md.
+// When work that was queued on the card would be done: a time for the host and one per stream, moved on by what is
+// queued and waited for and never by a real clock, so that two runs give the same answers.  Design:
+// docs/design/clock.md.
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -10,15 +11,17 @@ namespace tidemark {
 
 using Nanoseconds = std::int64_t;
 
-/// What decides whether an event has completed: `instant`, it always has; `clock`, the time has come; `late`, the host has waited for
-/// it, or for something that comes after it.
+/// What decides whether an event has completed: `instant`, it always has; `clock`, the time has come; `late`, the host
+/// has waited for it, or for something that comes after it.
 enum class EventOrder { instant, clock, late };
 
-/// The host and the streams of one card.  Handles are the caller's; 0, 1 and 2 are CUDA's default streams (driver_types.h:
-/// cudaStreamLegacy, cudaStreamPerThread).  Thread-safe.
+/// The host and the streams of one card.  Handles are the caller's; 0, 1 and 2 are CUDA's default streams
+/// (driver_types.h: cudaStreamLegacy, cudaStreamPerThread).  Thread-safe.
 class Clock {
  public:
-  struct Answers { std::int64_t asked, not_ready; };
+  struct Answers {
+    std::int64_t asked, not_ready;
+  };
 
   explicit Clock(EventOrder order);
   EventOrder order() const { return order_; }
@@ -40,8 +43,9 @@ class Clock {
   void record(const void* event, const void* stream);
   void wait(const void* stream, const void* event);
 
-  /// cudaEventQuery, cudaStreamQuery: true if done.  An event that was never recorded is.  Asking takes the asking thread time of its own,
-  /// and more when it asks over and over with nothing else to do, so that a loop that polls ends; under `late` such a loop is a wait.
+  /// cudaEventQuery, cudaStreamQuery: true if done.  An event that was never recorded is.  Asking takes the asking
+  /// thread time of its own, and more when it asks over and over with nothing else to do, so that a loop that polls
+  /// ends; under `late` such a loop is a wait.
   bool ask_event(const void* event);
   bool ask_stream(const void* stream);
   /// The same for an onlooker: neither counted nor a cause of anything.
@@ -65,7 +69,10 @@ class Clock {
     void join(const Moment& other);
     bool within(const Moment& other) const;
   };
-  struct Stream { Moment end; std::size_t number; };
+  struct Stream {
+    Moment end;
+    std::size_t number;
+  };
 
   Stream& at(const void* stream);
   void join_default_stream(const void* which, Stream& stream);
@@ -78,7 +85,7 @@ class Clock {
   const std::uint64_t number_;  // among all clocks: a later one may stand at the same address
   std::mutex mutex_;
   Nanoseconds host_ = 0;
-  Moment waited_;   // what the host has seen the end of
+  Moment waited_;  // what the host has seen the end of
   std::unordered_map<const void*, Stream> streams_;
   std::unordered_map<const void*, Moment> events_;
   std::vector<const void*> blocking_;

@@ -5,9 +5,10 @@
 namespace tidemark {
 
 int blocks_per_cluster(const LaunchAttribute* attributes, unsigned count) {
-  constexpr int kClusterDimension = 4;   // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+  constexpr int kClusterDimension = 4;  // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
   for (unsigned i = 0; i < count; ++i)
-    if (attributes[i].id == kClusterDimension) return std::max(static_cast<int>(attributes[i].value[0] * attributes[i].value[1] * attributes[i].value[2]), 1);
+    if (attributes[i].id == kClusterDimension)
+      return std::max(static_cast<int>(attributes[i].value[0] * attributes[i].value[1] * attributes[i].value[2]), 1);
   return 1;
 }
 
@@ -17,7 +18,8 @@ int multiprocessors_per_gpc(int compute_capability_major) {
 }
 
 int max_active_clusters(int blocks, int resident, int multiprocessors, int multiprocessors_per_gpc) {
-  const int pairs = multiprocessors / 2, gpcs = (multiprocessors + multiprocessors_per_gpc - 1) / multiprocessors_per_gpc;
+  const int pairs = multiprocessors / 2,
+            gpcs = (multiprocessors + multiprocessors_per_gpc - 1) / multiprocessors_per_gpc;
   int clusters = 0;
   for (int gpc = 0; gpc < gpcs; ++gpc) {
     const int here = 2 * (pairs / gpcs + (gpc < pairs % gpcs ? 1 : 0));

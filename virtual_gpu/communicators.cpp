@@ -12,7 +12,11 @@
 namespace tidemark {
 namespace {
 
-struct Use { Group group; bool across_nodes = false, collective = false; std::set<int> peers; };
+struct Use {
+  Group group;
+  bool across_nodes = false, collective = false;
+  std::set<int> peers;
+};
 
 struct Uses {
   std::mutex mutex;
@@ -21,7 +25,7 @@ struct Uses {
 };
 
 Uses& uses() {
-  static auto* made = new Uses;   // never destroyed: PyTorch's threads outlive static destructors
+  static auto* made = new Uses;  // never destroyed: PyTorch's threads outlive static destructors
   return *made;
 }
 
@@ -36,7 +40,9 @@ bool is_across_nodes(const Group& group) {
 
 void take(std::int64_t bytes) { device_memory().take(static_cast<std::size_t>(bytes)); }
 
-const NcclBytes& bytes_of(const Use& use) { return use.across_nodes ? card().nccl_across_nodes : card().nccl_in_a_node; }
+const NcclBytes& bytes_of(const Use& use) {
+  return use.across_nodes ? card().nccl_across_nodes : card().nccl_in_a_node;
+}
 
 }  // namespace
 
@@ -59,7 +65,8 @@ void note_message(int communicator, int peer) {
   const std::lock_guard lock(uses().mutex);
   Use& use = uses().all[static_cast<std::size_t>(communicator)];
   if (use.group.ranks.size() == 1 || !use.peers.insert(peer).second) return;
-  if (!use.across_nodes || use.peers.size() == 1) take(bytes_of(use).peer);   // over the network all peers share the buffers
+  if (!use.across_nodes || use.peers.size() == 1)
+    take(bytes_of(use).peer);  // over the network all peers share the buffers
 }
 
 }  // namespace tidemark
@@ -72,7 +79,8 @@ const char* tidemark_communicators() {
   for (const Use& use : uses().all) {
     std::string ranks;
     for (const int rank : use.group.ranks) ranks += (ranks.empty() ? "" : ",") + std::to_string(rank);
-    uses().text += use.group.name + "\t" + ranks + "\t" + (use.collective ? "1" : "0") + "\t" + std::to_string(use.peers.size()) + "\n";
+    uses().text += use.group.name + "\t" + ranks + "\t" + (use.collective ? "1" : "0") + "\t" +
+                   std::to_string(use.peers.size()) + "\n";
   }
   return uses().text.c_str();
 }

@@ -52,7 +52,10 @@ using DevicePointer = std::uintptr_t;
 #pragma GCC visibility push(default)
 extern "C" {
 
-Status cuMemGetAllocationGranularity(std::size_t* bytes, const void*, int) { *bytes = kGranularityBytes; return 0; }
+Status cuMemGetAllocationGranularity(std::size_t* bytes, const void*, int) {
+  *bytes = kGranularityBytes;
+  return 0;
+}
 Status cuMemAddressReserve(DevicePointer* pointer, std::size_t bytes, std::size_t, DevicePointer, std::uint64_t) {
   *pointer = reinterpret_cast<DevicePointer>(device_memory().reserve_addresses(bytes));
   return *pointer ? abi::kSuccess : abi::kMemoryAllocation;
@@ -66,7 +69,10 @@ Status cuMemCreate(void** handle, std::size_t bytes, const void*, std::uint64_t)
 }
 Status cuMemRelease(void* handle) { return physical().release(handle) ? abi::kSuccess : abi::kInvalidValue; }
 Status cuMemMap(DevicePointer, std::size_t, std::size_t, void*, std::uint64_t) { return 0; }
-Status cuMemUnmap(DevicePointer pointer, std::size_t bytes) { fill(reinterpret_cast<void*>(pointer), 0, bytes); return 0; }
+Status cuMemUnmap(DevicePointer pointer, std::size_t bytes) {
+  fill(reinterpret_cast<void*>(pointer), 0, bytes);
+  return 0;
+}
 Status cuMemSetAccess(DevicePointer, std::size_t, const void*, std::size_t) { return 0; }
 Status cuMemExportToShareableHandle(void*, void*, int, std::uint64_t) { return abi::kNotSupported; }
 Status cuMemImportFromShareableHandle(void**, void*, int) { return abi::kNotSupported; }
@@ -76,7 +82,10 @@ Status cuMulticastCreate(void**, const void*) { return abi::kNotSupported; }
 Status cuMulticastAddDevice(void*, int) { return abi::kNotSupported; }
 Status cuMulticastBindMem(void*, ...) { return abi::kNotSupported; }
 Status cuMulticastUnbind(void*, ...) { return abi::kNotSupported; }
-Status cuMulticastGetGranularity(std::size_t* bytes, const void*, int) { *bytes = kGranularityBytes; return 0; }
+Status cuMulticastGetGranularity(std::size_t* bytes, const void*, int) {
+  *bytes = kGranularityBytes;
+  return 0;
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

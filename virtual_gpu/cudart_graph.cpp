@@ -1,5 +1,5 @@
-// libcudart, CUDA graphs: a capture changes what the caching allocator does (private pools), so its state is kept; of the graph itself
-// nothing is kept but how long its work takes.
+// libcudart, CUDA graphs: a capture changes what the caching allocator does (private pools), so its state is kept; of
+// the graph itself nothing is kept but how long its work takes.
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -12,7 +12,8 @@
 namespace tidemark {
 namespace {
 
-/// Which streams are being captured, and under which id; and how long captured work takes, by graph and by executable graph.
+/// Which streams are being captured, and under which id; and how long captured work takes, by graph and by executable
+/// graph.
 class Captures {
  public:
   void begin(void* stream) {
@@ -39,11 +40,20 @@ class Captures {
     it->second.duration += duration;
     return true;
   }
-  void instantiate(void* graph, void* exec) { const std::lock_guard lock(mutex_); durations_[exec] = durations_[graph]; }
-  Nanoseconds duration(void* exec) { const std::lock_guard lock(mutex_); return durations_[exec]; }
+  void instantiate(void* graph, void* exec) {
+    const std::lock_guard lock(mutex_);
+    durations_[exec] = durations_[graph];
+  }
+  Nanoseconds duration(void* exec) {
+    const std::lock_guard lock(mutex_);
+    return durations_[exec];
+  }
 
  private:
-  struct Running { std::uint64_t id; Nanoseconds duration; };
+  struct Running {
+    std::uint64_t id;
+    Nanoseconds duration;
+  };
   std::mutex mutex_;
   std::atomic<int> count_{0};
   std::map<const void*, Running> running_;
@@ -68,10 +78,21 @@ using abi::Status;
 #pragma GCC visibility push(default)
 extern "C" {
 
-Status cudaStreamBeginCapture(void* stream, int) { captures().begin(stream); return 0; }
-Status cudaStreamEndCapture(void* stream, void** graph) { put_handle(graph); captures().end(stream, *graph); return 0; }
-Status cudaStreamIsCapturing(void* stream, int* status) { *status = captures().id(stream) ? 1 : 0; return 0; }
-Status cudaStreamGetCaptureInfo_v2(void* stream, int* status, std::uint64_t* id, void** graph, const void***, std::size_t* count) {
+Status cudaStreamBeginCapture(void* stream, int) {
+  captures().begin(stream);
+  return 0;
+}
+Status cudaStreamEndCapture(void* stream, void** graph) {
+  put_handle(graph);
+  captures().end(stream, *graph);
+  return 0;
+}
+Status cudaStreamIsCapturing(void* stream, int* status) {
+  *status = captures().id(stream) ? 1 : 0;
+  return 0;
+}
+Status cudaStreamGetCaptureInfo_v2(void* stream, int* status, std::uint64_t* id, void** graph, const void***,
+                                   std::size_t* count) {
   const std::uint64_t capture = captures().id(stream);
   *status = capture ? 1 : 0;
   if (id) *id = capture;
@@ -80,14 +101,27 @@ Status cudaStreamGetCaptureInfo_v2(void* stream, int* status, std::uint64_t* id,
   return 0;
 }
 /// CUDA 13's form has one more output (edge data) before the count.
-Status cudaStreamGetCaptureInfo(void* stream, int* status, std::uint64_t* id, void** graph, const void***, const void**, std::size_t* count) {
+Status cudaStreamGetCaptureInfo(void* stream, int* status, std::uint64_t* id, void** graph, const void***, const void**,
+                                std::size_t* count) {
   return cudaStreamGetCaptureInfo_v2(stream, status, id, graph, nullptr, count);
 }
 Status cudaThreadExchangeStreamCaptureMode(int*) { return 0; }
-Status cudaGraphInstantiate(void** exec, void* graph, ...) { put_handle(exec); captures().instantiate(graph, *exec); return 0; }
-Status cudaGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long) { return cudaGraphInstantiate(exec, graph); }
-Status cudaGraphLaunch(void* exec, void* stream) { queue_work(stream, captures().duration(exec)); return 0; }
-Status cudaGraphGetNodes(void*, void**, std::size_t* count) { if (count) *count = 0; return 0; }
+Status cudaGraphInstantiate(void** exec, void* graph, ...) {
+  put_handle(exec);
+  captures().instantiate(graph, *exec);
+  return 0;
+}
+Status cudaGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long) {
+  return cudaGraphInstantiate(exec, graph);
+}
+Status cudaGraphLaunch(void* exec, void* stream) {
+  queue_work(stream, captures().duration(exec));
+  return 0;
+}
+Status cudaGraphGetNodes(void*, void**, std::size_t* count) {
+  if (count) *count = 0;
+  return 0;
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -5,8 +5,8 @@
 #include <map>
 #include <mutex>
 
-#include "cuda_abi.h"
 #include "card.h"
+#include "cuda_abi.h"
 #include "device_clock.h"
 #include "device_memory.h"
 #include "devices.h"
@@ -53,7 +53,10 @@ class PinnedMemory {
   }
 
  private:
-  struct Range { std::size_t bytes; bool ours; };
+  struct Range {
+    std::size_t bytes;
+    bool ours;
+  };
   std::mutex mutex_;
   std::map<std::byte*, Range> ranges_;
   std::int64_t now_bytes_ = 0, peak_bytes_ = 0;
@@ -71,10 +74,12 @@ abi::Status copy_any(void* destination, const void* source, std::size_t bytes, c
   return abi::kSuccess;
 }
 
-abi::Status copy_rows(void* destination, std::size_t to_pitch, const void* source, std::size_t from_pitch, std::size_t width, std::size_t rows, const void* stream) {
+abi::Status copy_rows(void* destination, std::size_t to_pitch, const void* source, std::size_t from_pitch,
+                      std::size_t width, std::size_t rows, const void* stream) {
   queue_copy(stream, destination, source, width * rows, true);
   for (std::size_t row = 0; row < rows; ++row)
-    copy(static_cast<std::byte*>(destination) + row * to_pitch, static_cast<const std::byte*>(source) + row * from_pitch, width);
+    copy(static_cast<std::byte*>(destination) + row * to_pitch,
+         static_cast<const std::byte*>(source) + row * from_pitch, width);
   return abi::kSuccess;
 }
 
@@ -96,47 +101,78 @@ Status cudaMalloc(void** pointer, std::size_t bytes) {
   *pointer = device_memory().allocate(bytes);
   return *pointer ? abi::kSuccess : abi::kMemoryAllocation;
 }
-/// Waits for all work on the card, as every observer of cudaFree has it; cudaMalloc does not (NVIDIA's "GPU Pro Tip: CUDA 7 Streams
-/// Simplify Concurrency" shows kernels of several streams side by side with a cudaMalloc between them).
+/// Waits for all work on the card, as every observer of cudaFree has it; cudaMalloc does not (NVIDIA's "GPU Pro Tip:
+/// CUDA 7 Streams Simplify Concurrency" shows kernels of several streams side by side with a cudaMalloc between them).
 Status cudaFree(void* pointer) {
   if (pointer) wait_for_device();
   device_memory().free(pointer);
   return 0;
 }
 Status cudaMallocAsync(void** pointer, std::size_t bytes, void*) { return cudaMalloc(pointer, bytes); }
-Status cudaFreeAsync(void* pointer, void*) { device_memory().free(pointer); return 0; }
+Status cudaFreeAsync(void* pointer, void*) {
+  device_memory().free(pointer);
+  return 0;
+}
 Status cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) { return cudaMalloc(pointer, bytes); }
-Status cudaMemPoolGetAttribute(void*, int, void* value) { std::memset(value, 0, sizeof(std::uint64_t)); return 0; }
+Status cudaMemPoolGetAttribute(void*, int, void* value) {
+  std::memset(value, 0, sizeof(std::uint64_t));
+  return 0;
+}
 
 Status cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
   *pointer = pinned().allocate(bytes);
   return *pointer ? abi::kSuccess : abi::kMemoryAllocation;
 }
 Status cudaMallocHost(void** pointer, std::size_t bytes) { return cudaHostAlloc(pointer, bytes, 0); }
-Status cudaFreeHost(void* pointer) { pinned().forget(pointer); return 0; }
-Status cudaHostRegister(void* pointer, std::size_t bytes, unsigned) { pinned().note(pointer, bytes, false); return 0; }
-Status cudaHostUnregister(void* pointer) { pinned().forget(pointer); return 0; }
-Status cudaHostGetDevicePointer(void** device, void* host, unsigned) { *device = host; return 0; }
+Status cudaFreeHost(void* pointer) {
+  pinned().forget(pointer);
+  return 0;
+}
+Status cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
+  pinned().note(pointer, bytes, false);
+  return 0;
+}
+Status cudaHostUnregister(void* pointer) {
+  pinned().forget(pointer);
+  return 0;
+}
+Status cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+  *device = host;
+  return 0;
+}
 
 Status cudaPointerGetAttributes(void* attributes, const void* pointer) {
   auto& a = *static_cast<abi::PointerAttributes*>(attributes);
   const bool device = device_memory().owns(pointer);
   const bool host = !device && pinned().holds(pointer);
   a.type = device ? abi::MemoryType::device : host ? abi::MemoryType::host : abi::MemoryType::unregistered;
-  a.device = device ? device_memory().device_of(pointer) : host ? current_device() : -2;   // cudaInvalidDeviceId
+  a.device = device ? device_memory().device_of(pointer) : host ? current_device() : -2;  // cudaInvalidDeviceId
   a.device_pointer = device || host ? const_cast<void*>(pointer) : nullptr;
   a.host_pointer = device ? nullptr : const_cast<void*>(pointer);
   return 0;
 }
 
-Status cudaMemcpy(void* to, const void* from, std::size_t bytes, int) { return copy_any(to, from, bytes, nullptr, false); }
-Status cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int, void* stream) { return copy_any(to, from, bytes, stream, true); }
-Status cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, void* stream) { return copy_any(to, from, bytes, stream, true); }
-Status cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t rows, int, void* stream) {
+Status cudaMemcpy(void* to, const void* from, std::size_t bytes, int) {
+  return copy_any(to, from, bytes, nullptr, false);
+}
+Status cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int, void* stream) {
+  return copy_any(to, from, bytes, stream, true);
+}
+Status cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, void* stream) {
+  return copy_any(to, from, bytes, stream, true);
+}
+Status cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                         std::size_t rows, int, void* stream) {
   return copy_rows(to, to_pitch, from, from_pitch, width, rows, stream);
 }
-Status cudaMemsetAsync(void* pointer, int value, std::size_t bytes, void* stream) { queue_fill(stream, bytes); fill(pointer, value, bytes); return 0; }
-Status cudaMemset(void* pointer, int value, std::size_t bytes) { return cudaMemsetAsync(pointer, value, bytes, nullptr); }
+Status cudaMemsetAsync(void* pointer, int value, std::size_t bytes, void* stream) {
+  queue_fill(stream, bytes);
+  fill(pointer, value, bytes);
+  return 0;
+}
+Status cudaMemset(void* pointer, int value, std::size_t bytes) {
+  return cudaMemsetAsync(pointer, value, bytes, nullptr);
+}
 Status cudaMemcpyToSymbol(const void*, const void*, std::size_t, std::size_t, int) { return 0; }
 Status cudaGetSymbolAddress(void** pointer, const void*) {
   static void* constant_bank = device_memory().reserve_addresses(std::size_t{64} << 10);

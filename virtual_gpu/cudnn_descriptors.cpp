@@ -1,5 +1,5 @@
-// libcudnn, the old ("v7") interface's descriptors: the real library's own, since its answers read them.  Where only the graph library is
-// there nothing reads them, and they are handles with nothing behind them.
+// libcudnn, the old ("v7") interface's descriptors: the real library's own, since its answers read them.  Where only
+// the graph library is there nothing reads them, and they are handles with nothing behind them.
 #include <cstdint>
 
 #include "cudnn_abi.h"
@@ -60,21 +60,28 @@ Status cudnnSetFilterNdDescriptor(void* d, int type, int format, int rank, const
 Status cudnnGetFilterNdDescriptor(void* d, int room, int* type, int* format, int* rank, int* sizes) {
   return forward(__func__, d, room, type, format, rank, sizes);
 }
-Status cudnnSetConvolutionNdDescriptor(void* d, int rank, const int* padding, const int* strides, const int* dilations, int mode, int type) {
+Status cudnnSetConvolutionNdDescriptor(void* d, int rank, const int* padding, const int* strides, const int* dilations,
+                                       int mode, int type) {
   return set(__func__, d, rank, padding, strides, dilations, mode, type);
 }
 Status cudnnSetConvolutionGroupCount(void* d, int groups) { return set(__func__, d, groups); }
 Status cudnnSetConvolutionMathType(void* d, int type) { return set(__func__, d, type); }
-Status cudnnSetActivationDescriptor(void* d, int mode, int nan, double coefficient) { return set(__func__, d, mode, nan, coefficient); }
-Status cudnnSetRNNDataDescriptor(void* d, int type, int layout, int longest, int batch, int vector, const int* lengths, void* padding) {
+Status cudnnSetActivationDescriptor(void* d, int mode, int nan, double coefficient) {
+  return set(__func__, d, mode, nan, coefficient);
+}
+Status cudnnSetRNNDataDescriptor(void* d, int type, int layout, int longest, int batch, int vector, const int* lengths,
+                                 void* padding) {
   return set(__func__, d, type, layout, longest, batch, vector, lengths, padding);
 }
-Status cudnnSetRNNDescriptor_v8(void* d, int algorithm, int cell, int bias, int direction, int input_mode, int type, int math_precision, int math_type,
-                                std::int32_t input, std::int32_t hidden, std::int32_t projection, std::int32_t layers, void* dropout, std::uint32_t flags) {
-  return set(__func__, d, algorithm, cell, bias, direction, input_mode, type, math_precision, math_type, input, hidden, projection, layers,
-             dropout, flags);
+Status cudnnSetRNNDescriptor_v8(void* d, int algorithm, int cell, int bias, int direction, int input_mode, int type,
+                                int math_precision, int math_type, std::int32_t input, std::int32_t hidden,
+                                std::int32_t projection, std::int32_t layers, void* dropout, std::uint32_t flags) {
+  return set(__func__, d, algorithm, cell, bias, direction, input_mode, type, math_precision, math_type, input, hidden,
+             projection, layers, dropout, flags);
 }
-Status cudnnSetCTCLossDescriptorEx(void* d, int type, int normalisation, int nan) { return set(__func__, d, type, normalisation, nan); }
+Status cudnnSetCTCLossDescriptorEx(void* d, int type, int normalisation, int nan) {
+  return set(__func__, d, type, normalisation, nan);
+}
 Status cudnnSetCTCLossDescriptor_v9(void* d, int type, int normalisation, int gradient, int longest) {
   return set(__func__, d, type, normalisation, gradient, longest);
 }

@@ -21,7 +21,8 @@ bool holds_library(const fs::path& folder) {
   return !folder.empty() && fs::exists(folder / kLibrary, ignored);
 }
 
-/// `…/site-packages/nvidia/cudnn/lib`, where torch's own RPATH looks (`$ORIGIN/../../nvidia/cudnn/lib` of libtorch_cuda.so).
+/// `…/site-packages/nvidia/cudnn/lib`, where torch's own RPATH looks (`$ORIGIN/../../nvidia/cudnn/lib` of
+/// libtorch_cuda.so).
 fs::path beside_torch() {
   fs::path found;
   dl_iterate_phdr(
@@ -59,7 +60,8 @@ fs::path in_cache() {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(prefix) || !holds_library(entry.path())) continue;
     const long version = version_number(name.substr(prefix.size()));
-    if (version >= wanted && (lowest_above == 0 || version < lowest_above)) lowest_above = version, above = entry.path();
+    if (version >= wanted && (lowest_above == 0 || version < lowest_above))
+      lowest_above = version, above = entry.path();
     if (version < wanted && version > highest_below) highest_below = version, below = entry.path();
   }
   return above.empty() ? below : above;
@@ -68,7 +70,8 @@ fs::path in_cache() {
 }  // namespace
 
 std::string find_folder() {
-  if (const char* chosen = std::getenv("TIDEMARK_CUDNN_DIR"); chosen && *chosen) return holds_library(chosen) ? chosen : "";
+  if (const char* chosen = std::getenv("TIDEMARK_CUDNN_DIR"); chosen && *chosen)
+    return holds_library(chosen) ? chosen : "";
   if (const fs::path package = beside_torch(); holds_library(package)) return package.string();
   return in_cache().string();
 }

@@ -1,6 +1,6 @@
-// Driver and NVRTC functions that the real libcudnn looks up by name as it asks its run-time compiled engines for support, and that
-// nothing else uses: it prints a line for each one that is missing.  It never calls them here, since nothing is executed.
-// Weak: where another file defines one, that one is meant.
+// Driver and NVRTC functions that the real libcudnn looks up by name as it asks its run-time compiled engines for
+// support, and that nothing else uses: it prints a line for each one that is missing.  It never calls them here, since
+// nothing is executed. Weak: where another file defines one, that one is meant.
 #include "cuda_abi.h"
 
 using tidemark::abi::kNotSupported;

@@ -47,7 +47,8 @@ bool leave_unbuilt(const Real& r, Descriptor plan) {
   const auto found = plans().by_descriptor.find(plan);
   if (found == plans().by_descriptor.end() || !compiles_at_run_time(r, found->second.config)) return false;
   std::int64_t count = 0;
-  if (r.get(found->second.config, attribute::kConfigWorkspaceSize, type::kInt64, 1, &count, &found->second.workspace_bytes) != kSuccess)
+  if (r.get(found->second.config, attribute::kConfigWorkspaceSize, type::kInt64, 1, &count,
+            &found->second.workspace_bytes) != kSuccess)
     return false;
   return found->second.unbuilt = true;
 }

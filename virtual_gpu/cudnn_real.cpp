@@ -32,7 +32,8 @@ Handles& handles() {
   return *all;
 }
 
-/// Its own names first: those that it shares with its neighbours (cudnnGetStream, cudnnSetTensorNdDescriptor…) are ours in the global scope.
+/// Its own names first: those that it shares with its neighbours (cudnnGetStream, cudnnSetTensorNdDescriptor…) are ours
+/// in the global scope.
 void* open_library(const std::string& folder, const char* name) {
   return dlopen((folder + "/" + name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 }
@@ -48,24 +49,29 @@ bool resolve_all(void* library, Real& r) {
   std::size_t (*version)() = nullptr;
   if (!resolve(library, "cudnnGetVersion", version)) return false;
   r.version = version();
-  return resolve(library, "cudnnBackendCreateDescriptor", r.create) && resolve(library, "cudnnBackendDestroyDescriptor", r.destroy) &&
+  return resolve(library, "cudnnBackendCreateDescriptor", r.create) &&
+         resolve(library, "cudnnBackendDestroyDescriptor", r.destroy) &&
          resolve(library, "cudnnBackendFinalize", r.finalize) && resolve(library, "cudnnBackendSetAttribute", r.set) &&
-         resolve(library, "cudnnBackendGetAttribute", r.get) && resolve(library, "cudnnGetLastErrorString", r.last_error) &&
-         resolve(library, "cudnnCreate", r.make_handle);
+         resolve(library, "cudnnBackendGetAttribute", r.get) &&
+         resolve(library, "cudnnGetLastErrorString", r.last_error) && resolve(library, "cudnnCreate", r.make_handle);
 }
 
 bool make_card(Real& r) {
   const std::string text = describe_card();
   return r.create(kDevicePropDescriptor, &r.card) == kSuccess &&
-         r.set(r.card, attribute::kDevicePropJson, type::kChar, static_cast<std::int64_t>(text.size()), text.c_str()) == kSuccess &&
+         r.set(r.card, attribute::kDevicePropJson, type::kChar, static_cast<std::int64_t>(text.size()), text.c_str()) ==
+             kSuccess &&
          r.finalize(r.card) == kSuccess;
 }
 
 const Real* load() {
-  // CUDA 13 has no code below compute capability 7.5 (release notes of CUDA 13.0), so its cuDNN cannot run there whatever it answers.
+  // CUDA 13 has no code below compute capability 7.5 (release notes of CUDA 13.0), so its cuDNN cannot run there
+  // whatever it answers.
   const Card& c = tidemark::card();
   if (c.cuda_major >= 13 && c.compute_capability_major * 10 + c.compute_capability_minor < 75) {
-    std::fprintf(stderr, "tidemark: cuDNN: no CUDA 13 library runs on a card before Turing: %s; take a torch for CUDA 12\n", c.name.c_str());
+    std::fprintf(stderr,
+                 "tidemark: cuDNN: no CUDA 13 library runs on a card before Turing: %s; take a torch for CUDA 12\n",
+                 c.name.c_str());
     return nullptr;
   }
   const std::string folder = find_folder();

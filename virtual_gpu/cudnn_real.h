@@ -16,25 +16,25 @@ struct Real {
   void (*last_error)(char* message, std::size_t room);
   Status (*make_handle)(void**);
   std::size_t version;
-  Descriptor card;   // the card as a descriptor of its own; null in versions that take none
+  Descriptor card;  // the card as a descriptor of its own; null in versions that take none
 };
 
 /// Loaded at the first use; null where no usable one is found, and then the reason has been said on stderr, once.
 const Real* real();
 
-/// The real function of the old ("v7") interface, in the libraries beside that one which have it (libcudnn_ops, _adv, _cnn); null where they are
-/// not there.
+/// The real function of the old ("v7") interface, in the libraries beside that one which have it (libcudnn_ops, _adv,
+/// _cnn); null where they are not there.
 void* real_function(const char* name);
 
-/// The folder that holds the library to load (`libcudnn_graph.so.9` and what it loads), or empty.  In this order: TIDEMARK_CUDNN_DIR,
-/// NVIDIA's package beside the user's torch, Tidemark's cache.
+/// The folder that holds the library to load (`libcudnn_graph.so.9` and what it loads), or empty.  In this order:
+/// TIDEMARK_CUDNN_DIR, NVIDIA's package beside the user's torch, Tidemark's cache.
 std::string find_folder();
 
 /// The card as the text that CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION takes.
 std::string describe_card();
 
-/// The real library's handle behind one that the program was given (cudnn.cpp), made when it is first needed; null where none can be made,
-/// and then the reason has been said.
+/// The real library's handle behind one that the program was given (cudnn.cpp), made when it is first needed; null
+/// where none can be made, and then the reason has been said.
 void* real_handle(void* handle);
 
 }  // namespace tidemark::cudnn

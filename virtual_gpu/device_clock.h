@@ -1,5 +1,6 @@
-// The clock of this process's card, and how long its work takes by the card's figures.  The times are estimates: peak rates, no
-// contention, one kernel at a time per stream.  They decide in which order things end, and never a number of bytes.
+// The clock of this process's card, and how long its work takes by the card's figures.  The times are estimates: peak
+// rates, no contention, one kernel at a time per stream.  They decide in which order things end, and never a number of
+// bytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,8 @@ Clock& device_clock();
 enum class Precision : int { fp32 = 0, fp16 = 1, bf16 = 2, fp64 = 3 };
 enum class Collective { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, point_to_point };
 
-/// Work of a length that is known here, queued on `stream` by the calling thread.  On a stream that is being captured it goes into the graph.
+/// Work of a length that is known here, queued on `stream` by the calling thread.  On a stream that is being captured
+/// it goes into the graph.
 void queue_kernel(const void* stream, std::uint64_t threads);
 void queue_matmul(const void* stream, double flops, Precision precision);
 void queue_fill(const void* stream, std::size_t bytes);
@@ -43,11 +45,14 @@ bool capture_work(const void* stream, Nanoseconds duration);
 
 extern "C" {
 /// For the extension inside PyTorch, as in notes.h.  `work`: how many pieces of work the stream has been given so far.
-__attribute__((visibility("default"))) void tidemark_on_stream_call(void (*callback)(int call, const void* stream, const void* event, std::uint64_t work));
+__attribute__((visibility("default"))) void tidemark_on_stream_call(void (*callback)(int call, const void* stream,
+                                                                                     const void* event,
+                                                                                     std::uint64_t work));
 /// An operation of which bytes and flops are known runs from here …
 __attribute__((visibility("default"))) void tidemark_operation_begins(std::int64_t before[3]);
 /// … to here.  If it queued work, that work takes at least as long as the card needs for them.
-__attribute__((visibility("default"))) void tidemark_operation_ends(const std::int64_t before[3], double bytes, double flops, int precision);
+__attribute__((visibility("default"))) void tidemark_operation_ends(const std::int64_t before[3], double bytes,
+                                                                    double flops, int precision);
 /// How often completion was asked for, and how often the answer was no.
 __attribute__((visibility("default"))) void tidemark_event_answers(std::int64_t answers[2]);
 }

@@ -15,25 +15,32 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kPageBytes = std::size_t{2} << 20;        // what the driver maps device memory in
+constexpr std::size_t kPageBytes = std::size_t{2} << 20;  // what the driver maps device memory in
 constexpr std::size_t kCopiedAtMostBytes = std::size_t{16} << 20;
 constexpr std::size_t kFloatCopiedAtMostBytes = std::size_t{64} << 10;
 constexpr std::size_t kHostPageBytes = 4096;
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
 
-struct Mapping { std::byte* base; std::size_t bytes; };
+struct Mapping {
+  std::byte* base;
+  std::size_t bytes;
+};
 
-/// As much address space as the kernel grants: half of what x86-64 has for a process, or less where overcommit is forbidden or limited. It is for all cards of a node,
-/// on each of which an expandable segment takes 9/8 of the card for every stream and pool (c10/cuda/CUDACachingAllocator.cpp, ExpandableSegment).
+/// As much address space as the kernel grants: half of what x86-64 has for a process, or less where overcommit is
+/// forbidden or limited. It is for all cards of a node, on each of which an expandable segment takes 9/8 of the card
+/// for every stream and pool (c10/cuda/CUDACachingAllocator.cpp, ExpandableSegment).
 Mapping map_addresses() {
   for (std::size_t bytes = std::size_t{64} << 40; bytes >= std::size_t{1} << 30; bytes /= 2) {
-    void* base = mmap(nullptr, bytes + kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* base =
+        mmap(nullptr, bytes + kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) continue;
     madvise(base, bytes, MADV_DONTDUMP);
-    madvise(base, bytes, MADV_NOHUGEPAGE);   // a touched scalar must cost 4 KiB of host memory, not 2 MiB
+    madvise(base, bytes, MADV_NOHUGEPAGE);  // a touched scalar must cost 4 KiB of host memory, not 2 MiB
     if (bytes < std::size_t{1} << 40)
-      std::fprintf(stderr, "tidemark: this kernel grants only %zu GiB of address space; larger cards cannot be played\n", bytes >> 30);
+      std::fprintf(stderr,
+                   "tidemark: this kernel grants only %zu GiB of address space; larger cards cannot be played\n",
+                   bytes >> 30);
     const auto address = reinterpret_cast<std::uintptr_t>(base);
     return {reinterpret_cast<std::byte*>((address + kPageBytes - 1) / kPageBytes * kPageBytes), bytes};
   }
@@ -43,12 +50,19 @@ Mapping map_addresses() {
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(std::byte* base, std::size_t span_bytes, std::int64_t capacity_bytes, bool addresses_descend, int devices)
-    : base_(base), part_bytes_(span_bytes / static_cast<std::size_t>(devices) / kPageBytes * kPageBytes), capacity_bytes_(capacity_bytes), addresses_descend_(addresses_descend) {
-  for (int device = 0; device < devices; ++device) parts_.push_back({base + static_cast<std::size_t>(device) * part_bytes_, {}, 0});
+DeviceMemory::DeviceMemory(std::byte* base, std::size_t span_bytes, std::int64_t capacity_bytes, bool addresses_descend,
+                           int devices)
+    : base_(base),
+      part_bytes_(span_bytes / static_cast<std::size_t>(devices) / kPageBytes * kPageBytes),
+      capacity_bytes_(capacity_bytes),
+      addresses_descend_(addresses_descend) {
+  for (int device = 0; device < devices; ++device)
+    parts_.push_back({base + static_cast<std::size_t>(device) * part_bytes_, {}, 0});
 }
 
-DeviceMemory::Part& DeviceMemory::current_part() { return parts_[std::min(static_cast<std::size_t>(current_device()), parts_.size() - 1)]; }
+DeviceMemory::Part& DeviceMemory::current_part() {
+  return parts_[std::min(static_cast<std::size_t>(current_device()), parts_.size() - 1)];
+}
 
 /// First fit from the end that the policy starts at.
 std::byte* DeviceMemory::place(const Part& part, std::size_t bytes) const {
@@ -150,9 +164,12 @@ std::int64_t DeviceMemory::used_bytes(int device) const {
 }
 
 DeviceMemory& device_memory() {
-  static auto* memory = [] {   // never destroyed: blocks are freed after static destructors have run
+  static auto* memory = [] {  // never destroyed: blocks are freed after static destructors have run
     const Mapping mapping = map_addresses();
-    return new DeviceMemory(mapping.base, mapping.bytes, card().total_bytes - card().driver_reserved_bytes - card().context_bytes - card().library_bytes, card().addresses_descend, device_count());
+    return new DeviceMemory(
+        mapping.base, mapping.bytes,
+        card().total_bytes - card().driver_reserved_bytes - card().context_bytes - card().library_bytes,
+        card().addresses_descend, device_count());
   }();
   return *memory;
 }
@@ -172,7 +189,8 @@ void fill(void* pointer, int value, std::size_t bytes) {
 }
 
 void copy(void* destination, const void* source, std::size_t bytes) {
-  if (bytes <= (data_is_float() ? kFloatCopiedAtMostBytes : kCopiedAtMostBytes)) std::memmove(destination, source, bytes);
+  if (bytes <= (data_is_float() ? kFloatCopiedAtMostBytes : kCopiedAtMostBytes))
+    std::memmove(destination, source, bytes);
 }
 
 }  // namespace tidemark

@@ -1,4 +1,5 @@
-// Memory that is not there: addresses that can be read and written like the host's, accounted for against the card's size.
+// Memory that is not there: addresses that can be read and written like the host's, accounted for against the card's
+// size.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,12 +9,15 @@
 
 namespace tidemark {
 
-/// The memory of a node's cards.  Addresses come from a lazily committed mapping that no page backs until it is touched, of which
-/// each card has an equal part; `allocate` fails exactly where the current device (devices.h) would be full.  Thread-safe.
+/// The memory of a node's cards.  Addresses come from a lazily committed mapping that no page backs until it is
+/// touched, of which each card has an equal part; `allocate` fails exactly where the current device (devices.h) would
+/// be full.  Thread-safe.
 class DeviceMemory {
  public:
-  /// `base`..`base + span_bytes` are the addresses of `devices` cards; `capacity_bytes` is what an allocation on one can still reach.
-  DeviceMemory(std::byte* base, std::size_t span_bytes, std::int64_t capacity_bytes, bool addresses_descend, int devices = 1);
+  /// `base`..`base + span_bytes` are the addresses of `devices` cards; `capacity_bytes` is what an allocation on one
+  /// can still reach.
+  DeviceMemory(std::byte* base, std::size_t span_bytes, std::int64_t capacity_bytes, bool addresses_descend,
+               int devices = 1);
 
   /// cudaMalloc: null if the card is full.  Sizes count in 2 MiB pages, as the driver hands them out.
   void* allocate(std::size_t bytes);
@@ -26,7 +30,8 @@ class DeviceMemory {
   bool commit(std::size_t bytes);
   void uncommit(std::size_t bytes);
 
-  /// What a library has taken by itself: for good, and without addresses.  The card may be overfull by it; the next allocation fails then.
+  /// What a library has taken by itself: for good, and without addresses.  The card may be overfull by it; the next
+  /// allocation fails then.
   void take(std::size_t bytes);
 
   bool owns(const void* pointer) const;
@@ -40,8 +45,11 @@ class DeviceMemory {
   std::int64_t capacity_bytes() const { return capacity_bytes_; }
 
  private:
-  struct Range { std::size_t bytes; bool committed; };
-  struct Part {   // one card's
+  struct Range {
+    std::size_t bytes;
+    bool committed;
+  };
+  struct Part {  // one card's
     std::byte* base;
     std::map<std::byte*, Range> ranges;
     std::int64_t used_bytes = 0;
@@ -51,7 +59,7 @@ class DeviceMemory {
   const Part& part_of(const void* pointer) const { return parts_[static_cast<std::size_t>(device_of(pointer))]; }
 
   std::byte* const base_;
-  const std::size_t part_bytes_;   // of addresses
+  const std::size_t part_bytes_;  // of addresses
   const std::int64_t capacity_bytes_;
   const bool addresses_descend_;
   mutable std::mutex mutex_;

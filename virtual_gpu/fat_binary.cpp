@@ -19,8 +19,16 @@ namespace tidemark {
 namespace {
 
 // fatbinary_section.h of the toolkit, and the layout that cuobjdump reads.
-struct Wrapper { std::uint32_t magic, version; const std::byte* data; const void* file_name; };
-struct Header { std::uint32_t magic; std::uint16_t version, header_bytes; std::uint64_t bytes; };
+struct Wrapper {
+  std::uint32_t magic, version;
+  const std::byte* data;
+  const void* file_name;
+};
+struct Header {
+  std::uint32_t magic;
+  std::uint16_t version, header_bytes;
+  std::uint64_t bytes;
+};
 struct Entry {
   std::uint16_t kind, attributes;
   std::uint32_t header_bytes;
@@ -35,12 +43,15 @@ constexpr std::uint64_t kLz4 = 0x2000, kZstd = 0x8000;
 constexpr std::uint32_t kWrapperMagic = 0x466243b1, kHeaderMagic = 0xba55ed50;
 constexpr std::uint16_t kPtx = 1, kMachineCode = 2;
 
-struct FatBinary { const std::byte* data; };
+struct FatBinary {
+  const std::byte* data;
+};
 
 struct Kernels {
   std::mutex mutex;
   std::deque<FatBinary> binaries;
-  std::vector<std::pair<const void*, const FatBinary*>> kernels;   // a large library registers tens of thousands: sorted when first asked
+  std::vector<std::pair<const void*, const FatBinary*>>
+      kernels;  // a large library registers tens of thousands: sorted when first asked
   bool sorted = true;
 };
 
@@ -54,7 +65,8 @@ const FatBinary* binary_of(const void* function) {
   auto& kernels = all().kernels;
   if (!all().sorted) std::sort(kernels.begin(), kernels.end());
   all().sorted = true;
-  const auto at = std::lower_bound(kernels.begin(), kernels.end(), function, [](const auto& kernel, const void* f) { return kernel.first < f; });
+  const auto at = std::lower_bound(kernels.begin(), kernels.end(), function,
+                                   [](const auto& kernel, const void* f) { return kernel.first < f; });
   return at != kernels.end() && at->first == function ? at->second : nullptr;
 }
 
@@ -107,7 +119,8 @@ std::vector<std::byte> unpacked(const std::byte* start) {
   return flags & kZstd ? zstd_decode(packed, bytes) : std::vector<std::byte>{};
 }
 
-/// An ELF file ends with its section headers or its last segment's contents, whichever is later (Elf64_Ehdr: e_phoff, e_shoff and their counts).
+/// An ELF file ends with its section headers or its last segment's contents, whichever is later (Elf64_Ehdr: e_phoff,
+/// e_shoff and their counts).
 std::size_t elf_bytes(const std::byte* file) {
   const auto header = read<Elf64_Ehdr>(file);
   const std::size_t program_headers = header.e_phoff + std::size_t{header.e_phentsize} * header.e_phnum;
@@ -155,7 +168,8 @@ MachineCode machine_code_for_card(const void* data) {
   const std::byte* best = nullptr;
   int latest = 0;
   for_each_entry(at, [&](const Entry& entry, const std::byte* start) {
-    if (runs_on_card(entry) && static_cast<int>(entry.architecture) > latest) best = start, latest = static_cast<int>(entry.architecture);
+    if (runs_on_card(entry) && static_cast<int>(entry.architecture) > latest)
+      best = start, latest = static_cast<int>(entry.architecture);
   });
   return best ? MachineCode{unpacked(best), latest} : MachineCode{{}, 0};
 }

@@ -1,5 +1,6 @@
-// Handles that NVIDIA's libraries hand out (streams, events, contexts, cuBLAS, cuDNN, descriptors): nothing is behind them,
-// but each creation gives another one.  PyTorch keeps one cuBLAS workspace per handle and stream, so a shared dummy would hide one.
+// Handles that NVIDIA's libraries hand out (streams, events, contexts, cuBLAS, cuDNN, descriptors): nothing is behind
+// them, but each creation gives another one.  PyTorch keeps one cuBLAS workspace per handle and stream, so a shared
+// dummy would hide one.
 #pragma once
 
 namespace tidemark {

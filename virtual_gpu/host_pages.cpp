@@ -24,8 +24,9 @@ bool is_zero(const std::byte* begin, std::size_t bytes) {
   return bytes == 0 || (*begin == std::byte{0} && std::memcmp(begin, begin + 1, bytes - 1) == 0);
 }
 
-/// /proc/self/pagemap: 64 bits for each page, of which 63 and 62 say that it is in memory or swapped out (Documentation/admin-guide/mm/pagemap.rst).
-/// Opened anew each time: a file that was opened before a fork goes on telling of the parent.
+/// /proc/self/pagemap: 64 bits for each page, of which 63 and 62 say that it is in memory or swapped out
+/// (Documentation/admin-guide/mm/pagemap.rst). Opened anew each time: a file that was opened before a fork goes on
+/// telling of the parent.
 class PageMap {
  public:
   PageMap() : file_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
@@ -37,10 +38,13 @@ class PageMap {
 
   static constexpr std::size_t kMost = 4096;
 
-  /// For pages from number `first` on, whether each was given; of `count`, which is at most kMost.  False where the kernel does not say.
+  /// For pages from number `first` on, whether each was given; of `count`, which is at most kMost.  False where the
+  /// kernel does not say.
   bool read(std::size_t first, std::size_t count, bool* given) {
     const std::size_t wanted = count * sizeof(std::uint64_t);
-    if (pread(file_, entries_.data(), wanted, static_cast<off_t>(first * sizeof(std::uint64_t))) != static_cast<ssize_t>(wanted)) return false;
+    if (pread(file_, entries_.data(), wanted, static_cast<off_t>(first * sizeof(std::uint64_t))) !=
+        static_cast<ssize_t>(wanted))
+      return false;
     for (std::size_t i = 0; i < count; ++i) given[i] = (entries_[i] >> 62) != 0;
     return true;
   }
@@ -76,7 +80,7 @@ class Runs {
 void* HostPages::take(std::size_t bytes) {
   void* start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) return nullptr;
-  madvise(start, bytes, MADV_NOHUGEPAGE);   // one number that is written must cost 4 KiB, not 2 MiB
+  madvise(start, bytes, MADV_NOHUGEPAGE);  // one number that is written must cost 4 KiB, not 2 MiB
   const std::lock_guard lock(mutex_);
   taken_[address_of(start)] = address_of(start) + bytes;
   return start;
@@ -125,8 +129,10 @@ void HostPages::mark_unknown(const void* pointer, std::size_t bytes) {
   cut(begin, end);
   auto after = unknown_.lower_bound(end);
   if (after != unknown_.end() && after->first == end) end = after->second, after = unknown_.erase(after);
-  if (after != unknown_.begin() && std::prev(after)->second == begin) std::prev(after)->second = end;
-  else unknown_.emplace(begin, end);
+  if (after != unknown_.begin() && std::prev(after)->second == begin)
+    std::prev(after)->second = end;
+  else
+    unknown_.emplace(begin, end);
 }
 
 void HostPages::mark_known(const void* pointer, std::size_t bytes) {
@@ -146,15 +152,17 @@ bool HostPages::is_unknown(const void* pointer, std::size_t bytes) const {
 }
 
 HostPages& host_pages() {
-  static auto* all = [] {   // never destroyed: tensors are freed after static destructors have run
+  static auto* all = [] {  // never destroyed: tensors are freed after static destructors have run
     auto* made = new HostPages;
-    pthread_atfork([] { host_pages().before_fork(); }, [] { host_pages().after_fork(); }, [] { host_pages().after_fork(); });
+    pthread_atfork([] { host_pages().before_fork(); }, [] { host_pages().after_fork(); },
+                   [] { host_pages().after_fork(); });
     return made;
   }();
   return *all;
 }
 
-void visit_written(const void* pointer, std::size_t bytes, bool anonymous, const std::function<void(std::size_t, std::size_t)>& visit) {
+void visit_written(const void* pointer, std::size_t bytes, bool anonymous,
+                   const std::function<void(std::size_t, std::size_t)>& visit) {
   const auto* begin = static_cast<const std::byte*>(pointer);
   const std::size_t page = page_bytes(), start = address_of(pointer), end = start + bytes;
   PageMap map;
@@ -164,7 +172,8 @@ void visit_written(const void* pointer, std::size_t bytes, bool anonymous, const
     const std::size_t count = std::min(PageMap::kMost, (end - at * page + page - 1) / page);
     if (!anonymous || !map.read(at, count, given.data())) std::fill_n(given.begin(), count, true);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t first = std::max(start, (at + i) * page) - start, last = std::min(end, (at + i + 1) * page) - start;
+      const std::size_t first = std::max(start, (at + i) * page) - start,
+                        last = std::min(end, (at + i + 1) * page) - start;
       if (given[i] && !is_zero(begin + first, last - first)) runs.add(first, last);
     }
   }
@@ -176,7 +185,10 @@ bool none_is_given(const void* pointer, std::size_t bytes) {
   std::array<bool, PageMap::kMost> given;
   for (std::size_t at = (address_of(pointer) + page - 1) / page; at < end; at += PageMap::kMost) {
     const std::size_t count = std::min(PageMap::kMost, end - at);
-    if (!map.read(at, count, given.data()) || std::find(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(count), true) != given.begin() + static_cast<std::ptrdiff_t>(count)) return false;
+    if (!map.read(at, count, given.data()) ||
+        std::find(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(count), true) !=
+            given.begin() + static_cast<std::ptrdiff_t>(count))
+      return false;
   }
   return true;
 }
@@ -191,7 +203,9 @@ bool tidemark_owns_host_pages(const void* pointer, std::size_t bytes) { return h
 void tidemark_mark_unknown(const void* pointer, std::size_t bytes) { host_pages().mark_unknown(pointer, bytes); }
 void tidemark_mark_known(const void* pointer, std::size_t bytes) { host_pages().mark_known(pointer, bytes); }
 bool tidemark_is_unknown(const void* pointer, std::size_t bytes) { return host_pages().is_unknown(pointer, bytes); }
-void tidemark_visit_written(const void* pointer, std::size_t bytes, void (*visit)(void*, std::size_t, std::size_t), void* context) {
-  tidemark::visit_written(pointer, bytes, host_pages().owns(pointer, bytes), [&](std::size_t first, std::size_t last) { visit(context, first, last); });
+void tidemark_visit_written(const void* pointer, std::size_t bytes, void (*visit)(void*, std::size_t, std::size_t),
+                            void* context) {
+  tidemark::visit_written(pointer, bytes, host_pages().owns(pointer, bytes),
+                          [&](std::size_t first, std::size_t last) { visit(context, first, last); });
 }
 bool tidemark_none_is_given(const void* pointer, std::size_t bytes) { return tidemark::none_is_given(pointer, bytes); }

@@ -25,7 +25,8 @@ LibraryAtWork::~LibraryAtWork() { --at_work; }
 bool library_is_at_work() { return at_work > 0; }
 
 void* allocate_for_library(std::size_t bytes) {
-  constexpr std::size_t kAlignment = 256;   // what cudaMalloc promises at least (CUDA C++ Programming Guide, device memory accesses)
+  constexpr std::size_t kAlignment =
+      256;  // what cudaMalloc promises at least (CUDA C++ Programming Guide, device memory accesses)
   void* block = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   const std::lock_guard lock(blocks().mutex);
   if (block) blocks().all.insert(block);

@@ -1,5 +1,6 @@
-// Memory that a library takes for itself while it is asked something: cuDNN's handle.  What libraries take of a card is counted from the
-// beginning (data/device_memory.json), handles included, so it is neither counted again nor given an address of the card's.
+// Memory that a library takes for itself while it is asked something: cuDNN's handle.  What libraries take of a card is
+// counted from the beginning (data/device_memory.json), handles included, so it is neither counted again nor given an
+// address of the card's.
 #pragma once
 #include <cstddef>
 

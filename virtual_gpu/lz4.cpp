@@ -24,14 +24,19 @@ std::vector<std::byte> lz4_decode(std::span<const std::byte> block, std::size_t 
     const auto token = std::to_integer<std::size_t>(block[at++]);
     std::size_t literals = token >> 4, match = token & 15;
     if (!read_length(block, at, literals) || literals > block.size() - at || literals > bytes - out.size()) return {};
-    out.insert(out.end(), block.begin() + static_cast<std::ptrdiff_t>(at), block.begin() + static_cast<std::ptrdiff_t>(at + literals));
+    out.insert(out.end(), block.begin() + static_cast<std::ptrdiff_t>(at),
+               block.begin() + static_cast<std::ptrdiff_t>(at + literals));
     at += literals;
-    if (out.size() == bytes) return out;   // the last sequence has no match; fat binaries pad what follows
+    if (out.size() == bytes) return out;  // the last sequence has no match; fat binaries pad what follows
     if (block.size() - at < 2) return {};
-    const std::size_t offset = std::to_integer<std::size_t>(block[at]) | std::to_integer<std::size_t>(block[at + 1]) << 8;
+    const std::size_t offset = std::to_integer<std::size_t>(block[at]) | std::to_integer<std::size_t>(block[at + 1])
+                                                                             << 8;
     at += 2;
-    if (!read_length(block, at, match) || offset == 0 || offset > out.size() || match + kShortestMatch > bytes - out.size()) return {};
-    for (std::size_t i = 0; i < match + kShortestMatch; ++i) out.push_back(out[out.size() - offset]);   // may overlap what it copies
+    if (!read_length(block, at, match) || offset == 0 || offset > out.size() ||
+        match + kShortestMatch > bytes - out.size())
+      return {};
+    for (std::size_t i = 0; i < match + kShortestMatch; ++i)
+      out.push_back(out[out.size() - offset]);  // may overlap what it copies
   }
   return out.size() == bytes ? out : std::vector<std::byte>{};
 }

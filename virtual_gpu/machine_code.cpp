@@ -11,14 +11,16 @@
 namespace tidemark {
 namespace {
 
-// Records of `.nv.info` sections, as `cuobjdump -elf` names them; numbers and layouts as CuAssembler has them (cloudcores/CuAssembler,
-// CuAsm/CuNVInfo.py): a format, an attribute, then two bytes that are the value or, for a sized value, its length.
-constexpr std::uint8_t kSizedValue = 4;                                                // EIFMT_SVAL
-constexpr std::uint8_t kMaxThreads = 0x05, kRequiredThreads = 0x10;                    // EIATTR_MAX_THREADS, EIATTR_REQNTID
-constexpr std::uint8_t kFrameSize = 0x11, kRegisterCount = 0x2f;                       // EIATTR_FRAME_SIZE, EIATTR_REGCOUNT
+// Records of `.nv.info` sections, as `cuobjdump -elf` names them; numbers and layouts as CuAssembler has them
+// (cloudcores/CuAssembler, CuAsm/CuNVInfo.py): a format, an attribute, then two bytes that are the value or, for a
+// sized value, its length.
+constexpr std::uint8_t kSizedValue = 4;                              // EIFMT_SVAL
+constexpr std::uint8_t kMaxThreads = 0x05, kRequiredThreads = 0x10;  // EIATTR_MAX_THREADS, EIATTR_REQNTID
+constexpr std::uint8_t kFrameSize = 0x11, kRegisterCount = 0x2f;     // EIATTR_FRAME_SIZE, EIATTR_REGCOUNT
 
-// CUDA C++ Programming Guide, technical specifications, and the units of NVIDIA's occupancy calculator for 7.0 and later: registers go to warps in
-// units of 256, that is 8 a thread; the warps of a block are dealt out to four partitions; shared memory comes in units of 128 bytes.
+// CUDA C++ Programming Guide, technical specifications, and the units of NVIDIA's occupancy calculator for 7.0 and
+// later: registers go to warps in units of 256, that is 8 a thread; the warps of a block are dealt out to four
+// partitions; shared memory comes in units of 128 bytes.
 constexpr int kThreadsPerBlock = 1024, kWarp = 32, kRegisterUnit = 8, kPartitions = 4, kSharedUnit = 128;
 
 class Cubin {
@@ -38,7 +40,8 @@ class Cubin {
   }
 
   const Elf64_Shdr* section(const std::string& name) const {
-    const auto found = std::find_if(sections_.begin(), sections_.end(), [&](const Elf64_Shdr& s) { return text(names_ + s.sh_name) == name; });
+    const auto found = std::find_if(sections_.begin(), sections_.end(),
+                                    [&](const Elf64_Shdr& s) { return text(names_ + s.sh_name) == name; });
     return found == sections_.end() ? nullptr : &*found;
   }
 
@@ -47,7 +50,8 @@ class Cubin {
     if (user.sh_link >= sections_.size()) return {};
     const Elf64_Shdr& table = sections_[user.sh_link];
     Elf64_Sym symbol{};
-    if (table.sh_link >= sections_.size() || !read(table.sh_offset + std::uint64_t{index} * sizeof symbol, symbol)) return {};
+    if (table.sh_link >= sections_.size() || !read(table.sh_offset + std::uint64_t{index} * sizeof symbol, symbol))
+      return {};
     return text(sections_[table.sh_link].sh_offset + symbol.st_name);
   }
 
@@ -56,7 +60,10 @@ class Cubin {
   void for_each_record(const Elf64_Shdr& section, Visit visit) const {
     const std::uint64_t end = section.sh_offset + section.sh_size;
     for (std::uint64_t at = section.sh_offset; at + 4 <= end;) {
-      struct { std::uint8_t format, attribute; std::uint16_t value; } record{};
+      struct {
+        std::uint8_t format, attribute;
+        std::uint16_t value;
+      } record{};
       if (!read(at, record)) return;
       at += sizeof record;
       if (record.format != kSizedValue) continue;
@@ -86,7 +93,9 @@ class Cubin {
   std::uint64_t names_ = 0;
 };
 
-int registers_of_a_warp(const KernelResources& kernel) { return (kernel.registers + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit * kWarp; }
+int registers_of_a_warp(const KernelResources& kernel) {
+  return (kernel.registers + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit * kWarp;
+}
 
 int product(const std::vector<std::uint32_t>& dimensions) {
   std::uint32_t result = 1;
@@ -107,7 +116,8 @@ std::optional<KernelResources> kernel_resources(std::span<const std::byte> cubin
     if (attribute == kRegisterCount) result.registers = static_cast<int>(words[1]);
     if (attribute == kFrameSize) result.local_bytes = static_cast<int>(words[1]);
   });
-  if (const Elf64_Shdr* shared = file.section(".nv.shared." + kernel)) result.static_shared_bytes = static_cast<int>(shared->sh_size);
+  if (const Elf64_Shdr* shared = file.section(".nv.shared." + kernel))
+    result.static_shared_bytes = static_cast<int>(shared->sh_size);
   if (const Elf64_Shdr* own = file.section(".nv.info." + kernel))
     file.for_each_record(*own, [&](std::uint8_t attribute, const std::vector<std::uint32_t>& words) {
       if (attribute == kMaxThreads || attribute == kRequiredThreads) result.launch_bound = product(words);
@@ -121,7 +131,8 @@ int most_threads_per_block(const KernelResources& kernel, const MultiprocessorLi
   return std::min(bound, limits.registers_per_block / registers_of_a_warp(kernel) / kPartitions * kPartitions * kWarp);
 }
 
-int resident_blocks(const KernelResources& kernel, const MultiprocessorLimits& limits, int threads_per_block, int dynamic_shared_bytes) {
+int resident_blocks(const KernelResources& kernel, const MultiprocessorLimits& limits, int threads_per_block,
+                    int dynamic_shared_bytes) {
   if (threads_per_block <= 0 || threads_per_block > most_threads_per_block(kernel, limits)) return 0;
   const int warps = (threads_per_block + kWarp - 1) / kWarp;
   int blocks = std::min(limits.blocks, limits.threads / (warps * kWarp));

@@ -1,4 +1,5 @@
-// What a kernel needs of a multiprocessor, read from its machine code (a "cubin": an ELF file with sections of NVIDIA's own).
+// What a kernel needs of a multiprocessor, read from its machine code (a "cubin": an ELF file with sections of NVIDIA's
+// own).
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -8,10 +9,10 @@
 namespace tidemark {
 
 struct KernelResources {
-  int registers = 0;                  // of a thread
+  int registers = 0;  // of a thread
   int static_shared_bytes = 0;
-  int local_bytes = 0;                // of a thread
-  int launch_bound = 0;               // threads of a block that the kernel was compiled for; 0 where it says nothing
+  int local_bytes = 0;   // of a thread
+  int launch_bound = 0;  // threads of a block that the kernel was compiled for; 0 where it says nothing
 };
 
 /// Of the kernel of that (mangled) name; nothing if `cubin` has no such kernel or is damaged.
@@ -25,8 +26,10 @@ struct MultiprocessorLimits {
 /// cudaFuncAttributes::maxThreadsPerBlock: what the launch bound and the registers of one block leave.
 int most_threads_per_block(const KernelResources& kernel, const MultiprocessorLimits& limits);
 
-/// Blocks of that many threads, each with that much shared memory besides the kernel's own, that one multiprocessor holds.
-int resident_blocks(const KernelResources& kernel, const MultiprocessorLimits& limits, int threads_per_block, int dynamic_shared_bytes);
+/// Blocks of that many threads, each with that much shared memory besides the kernel's own, that one multiprocessor
+/// holds.
+int resident_blocks(const KernelResources& kernel, const MultiprocessorLimits& limits, int threads_per_block,
+                    int dynamic_shared_bytes);
 
 /// Shared memory that each of so many blocks can have besides the kernel's own when all are on one multiprocessor.
 int dynamic_shared_bytes_left(const KernelResources& kernel, const MultiprocessorLimits& limits, int blocks);

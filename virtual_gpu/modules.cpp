@@ -63,18 +63,22 @@ void* function_of(void* module, const char* name) {
 FunctionFacts function_facts(const void* function) {
   const std::lock_guard lock(all().mutex);
   const auto found = all().functions.find(function);
-  return found == all().functions.end() ? FunctionFacts{std::nullopt, own_architecture(), card().shared_memory_per_block_bytes} : found->second;
+  return found == all().functions.end()
+             ? FunctionFacts{std::nullopt, own_architecture(), card().shared_memory_per_block_bytes}
+             : found->second;
 }
 
 void set_dynamic_shared_bytes(const void* function, int bytes) {
   const std::lock_guard lock(all().mutex);
-  if (const auto found = all().functions.find(function); found != all().functions.end()) found->second.dynamic_shared_bytes = bytes;
+  if (const auto found = all().functions.find(function); found != all().functions.end())
+    found->second.dynamic_shared_bytes = bytes;
 }
 
 MultiprocessorLimits multiprocessor_limits() {
   const Card& c = card();
-  return {attribute(kMaxRegistersPerBlock), c.registers_per_multiprocessor, c.shared_memory_per_multiprocessor_bytes,
-          attribute(kReservedSharedMemoryPerBlock), c.max_threads_per_multiprocessor, attribute(kMaxBlocksPerMultiprocessor)};
+  return {attribute(kMaxRegistersPerBlock),         c.registers_per_multiprocessor,
+          c.shared_memory_per_multiprocessor_bytes, attribute(kReservedSharedMemoryPerBlock),
+          c.max_threads_per_multiprocessor,         attribute(kMaxBlocksPerMultiprocessor)};
 }
 
 }  // namespace tidemark

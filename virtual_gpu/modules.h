@@ -1,4 +1,5 @@
-// Modules, libraries and functions of the driver interface: handles behind which the machine code is known, where it is given.
+// Modules, libraries and functions of the driver interface: handles behind which the machine code is known, where it is
+// given.
 #pragma once
 #include <optional>
 
@@ -15,9 +16,9 @@ void unload_module(void* module);
 void* function_of(void* module, const char* name);
 
 struct FunctionFacts {
-  std::optional<KernelResources> resources;   // nothing where the code is not known
+  std::optional<KernelResources> resources;  // nothing where the code is not known
   int architecture;
-  int dynamic_shared_bytes;                   // at most; what cuFuncSetAttribute set, or the card's default
+  int dynamic_shared_bytes;  // at most; what cuFuncSetAttribute set, or the card's default
 };
 FunctionFacts function_facts(const void* function);
 void set_dynamic_shared_bytes(const void* function, int bytes);

@@ -14,13 +14,13 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kIdBytes = 32;   // of the 128: enough to be distinct
+constexpr std::size_t kIdBytes = 32;  // of the 128: enough to be distinct
 
 struct Agreements {
   std::mutex mutex;
   std::map<std::string, Group> by_id;
   std::optional<Group> next_split;
-  std::map<std::string, long> sent, received;   // messages so far, by channel
+  std::map<std::string, long> sent, received;  // messages so far, by channel
 };
 
 Agreements& agreements() {
@@ -68,7 +68,8 @@ std::atomic<void (*)()> before_leaving = nullptr;
 Group group_of_id(const char* id, int ranks) {
   const std::lock_guard lock(agreements().mutex);
   const auto known = agreements().by_id.find(std::string(id, kIdBytes));
-  if (known != agreements().by_id.end() && known->second.ranks.size() == static_cast<std::size_t>(ranks)) return known->second;
+  if (known != agreements().by_id.end() && known->second.ranks.size() == static_cast<std::size_t>(ranks))
+    return known->second;
   Group group{"unnamed", std::vector<int>(static_cast<std::size_t>(ranks))};
   std::iota(group.ranks.begin(), group.ranks.end(), 0);
   return group;
@@ -120,6 +121,10 @@ bool tidemark_await_data(bool yes) {
   awaited = yes;
   return before;
 }
-void tidemark_keep_message(const char* channel, const void* data, std::size_t bytes) { keep_message(channel, data, bytes); }
-void tidemark_take_message(const char* channel, void* data, std::size_t bytes, int from) { take_message(channel, data, bytes, from); }
+void tidemark_keep_message(const char* channel, const void* data, std::size_t bytes) {
+  keep_message(channel, data, bytes);
+}
+void tidemark_take_message(const char* channel, void* data, std::size_t bytes, int from) {
+  take_message(channel, data, bytes, from);
+}
 void tidemark_before_a_rank_leaves(void (*clean_up)()) { before_leaving = clean_up; }

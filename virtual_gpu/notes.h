@@ -10,11 +10,12 @@ enum class Role : int { workspace = 1, communication = 2 };
 /// A library was given `pointer` as scratch or message memory; the observer files the block that holds it under `role`.
 void note_role(const void* pointer, Role role);
 
-/// A count that the device "computed" and that this thread reads back (4 or 8 bytes): writes the promised one, returns true.
-/// The innermost promise counts, and only once.
+/// A count that the device "computed" and that this thread reads back (4 or 8 bytes): writes the promised one, returns
+/// true. The innermost promise counts, and only once.
 bool take_promised_count(void* destination, std::size_t bytes);
 
-/// The program asked how long something took on the device; every answer is the same, so autotuners take what they try first.
+/// The program asked how long something took on the device; every answer is the same, so autotuners take what they try
+/// first.
 void note_time_asked();
 
 /// Whole numbers came from other ranks, of which it is supposed that they are what this rank sent.

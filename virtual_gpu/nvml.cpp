@@ -18,12 +18,24 @@ using abi::Status;
 
 namespace {
 
-struct ProcessInfo { unsigned pid; unsigned long long used_bytes; unsigned gpu_instance, compute_instance; };  // nvmlProcessInfo_t, v2 and v3
-struct MemoryInfo { unsigned long long total, free, used; };                                                    // nvmlMemory_t
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long used_bytes;
+  unsigned gpu_instance, compute_instance;
+};  // nvmlProcessInfo_t, v2 and v3
+struct MemoryInfo {
+  unsigned long long total, free, used;
+};  // nvmlMemory_t
 
-struct FabricInfo { unsigned version; unsigned char cluster[16]; Status status; unsigned clique; unsigned char state; };   // nvmlGpuFabricInfoV_t, without what later versions have behind it
+struct FabricInfo {
+  unsigned version;
+  unsigned char cluster[16];
+  Status status;
+  unsigned clique;
+  unsigned char state;
+};  // nvmlGpuFabricInfoV_t, without what later versions have behind it
 
-constexpr Status kInvalidArgument = 2;   // NVML_ERROR_INVALID_ARGUMENT
+constexpr Status kInvalidArgument = 2;  // NVML_ERROR_INVALID_ARGUMENT
 
 /// Handles by index: nvmlDevice_t is a pointer that nobody follows.
 std::vector<void*>& handles() {
@@ -46,7 +58,9 @@ unsigned index_of(const void* device) {
   return found == handles().end() ? 0 : static_cast<unsigned>(found - handles().begin());
 }
 
-std::size_t used_bytes_of(const void* device) { return static_cast<std::size_t>(device_memory().used_bytes(static_cast<int>(index_of(device)))); }
+std::size_t used_bytes_of(const void* device) {
+  return static_cast<std::size_t>(device_memory().used_bytes(static_cast<int>(index_of(device))));
+}
 
 }  // namespace
 
@@ -58,9 +72,18 @@ Status nvmlInit() { return 0; }
 Status nvmlInitWithFlags(unsigned) { return 0; }
 Status nvmlShutdown() { return 0; }
 const char* nvmlErrorString(Status) { return "Success"; }
-Status nvmlSystemGetCudaDriverVersion_v2(int* version) { *version = card().cuda_major * 1000 + card().cuda_minor * 10; return 0; }
-Status nvmlSystemGetDriverVersion(char* text, unsigned length) { std::strncpy(text, "virtual", length); return 0; }
-Status nvmlDeviceGetCount_v2(unsigned* count) { *count = static_cast<unsigned>(device_count()); return 0; }
+Status nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  *version = card().cuda_major * 1000 + card().cuda_minor * 10;
+  return 0;
+}
+Status nvmlSystemGetDriverVersion(char* text, unsigned length) {
+  std::strncpy(text, "virtual", length);
+  return 0;
+}
+Status nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = static_cast<unsigned>(device_count());
+  return 0;
+}
 Status nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) { return handle_of(index, device); }
 Status nvmlDeviceGetHandleByPciBusId_v2(const char* text, void** device) {
   unsigned domain = 0, bus = 1;
@@ -68,9 +91,18 @@ Status nvmlDeviceGetHandleByPciBusId_v2(const char* text, void** device) {
   return handle_of(bus - 1, device);
 }
 Status nvmlDeviceGetHandleByUUID(const char*, void** device) { return handle_of(0, device); }
-Status nvmlDeviceGetName(void*, char* name, unsigned length) { std::strncpy(name, card().name.c_str(), length); return 0; }
-Status nvmlDeviceGetUUID(void*, char* text, unsigned length) { std::strncpy(text, "GPU-74696465-6d61-726b-2d76-69727475616c", length); return 0; }
-Status nvmlDeviceGetIndex(void* device, unsigned* index) { *index = index_of(device); return 0; }
+Status nvmlDeviceGetName(void*, char* name, unsigned length) {
+  std::strncpy(name, card().name.c_str(), length);
+  return 0;
+}
+Status nvmlDeviceGetUUID(void*, char* text, unsigned length) {
+  std::strncpy(text, "GPU-74696465-6d61-726b-2d76-69727475616c", length);
+  return 0;
+}
+Status nvmlDeviceGetIndex(void* device, unsigned* index) {
+  *index = index_of(device);
+  return 0;
+}
 Status nvmlDeviceGetMemoryInfo(void* device, MemoryInfo* info) {
   info->total = static_cast<unsigned long long>(card().total_bytes);
   const auto capacity = static_cast<std::size_t>(device_memory().capacity_bytes());
@@ -78,7 +110,10 @@ Status nvmlDeviceGetMemoryInfo(void* device, MemoryInfo* info) {
   info->used = info->total - info->free;
   return 0;
 }
-Status nvmlDeviceGetUtilizationRates(void*, unsigned rates[2]) { rates[0] = rates[1] = 0; return 0; }
+Status nvmlDeviceGetUtilizationRates(void*, unsigned rates[2]) {
+  rates[0] = rates[1] = 0;
+  return 0;
+}
 Status nvmlDeviceGetComputeRunningProcesses(void* device, unsigned* count, ProcessInfo* processes) {
   if (*count >= 1 && processes) {
     const auto used = used_bytes_of(device) + static_cast<std::size_t>(card().context_bytes + card().library_bytes);
@@ -87,13 +122,18 @@ Status nvmlDeviceGetComputeRunningProcesses(void* device, unsigned* count, Proce
   *count = 1;
   return 0;
 }
-Status nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, ProcessInfo* processes) { return nvmlDeviceGetComputeRunningProcesses(device, count, processes); }
-Status nvmlDeviceGetP2PStatus(void*, void*, int, int* status) { *status = 1; return 0; }
-Status nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return 3; }            // NVML_ERROR_NOT_SUPPORTED
+Status nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, ProcessInfo* processes) {
+  return nvmlDeviceGetComputeRunningProcesses(device, count, processes);
+}
+Status nvmlDeviceGetP2PStatus(void*, void*, int, int* status) {
+  *status = 1;
+  return 0;
+}
+Status nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return 3; }  // NVML_ERROR_NOT_SUPPORTED
 Status nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, void*) { return 3; }
 Status nvmlDeviceGetGpuFabricInfoV(void*, FabricInfo* info) {
-  if (card().compute_capability_major < 9) return 3;   // "for Hopper or newer" (nvml.h)
-  *info = {info->version, {}, 0, 0, 0};        // NVML_GPU_FABRIC_STATE_NOT_SUPPORTED: a card without a fabric manager
+  if (card().compute_capability_major < 9) return 3;  // "for Hopper or newer" (nvml.h)
+  *info = {info->version, {}, 0, 0, 0};  // NVML_GPU_FABRIC_STATE_NOT_SUPPORTED: a card without a fabric manager
   return 0;
 }
 

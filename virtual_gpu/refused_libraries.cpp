@@ -1,5 +1,6 @@
-// Libraries whose scratch memory only they know (cuSOLVER, cuSPARSE, cuFFT, cuRAND generators, cuFile, NVSHMEM): not stood in for.
-// Their entry points refuse, so that PyTorch raises an error that names the call, and the reason is said once.
+// Libraries whose scratch memory only they know (cuSOLVER, cuSPARSE, cuFFT, cuRAND generators, cuFile, NVSHMEM): not
+// stood in for. Their entry points refuse, so that PyTorch raises an error that names the call, and the reason is said
+// once.
 #include <cstdio>
 #include <cstdlib>
 
@@ -11,14 +12,17 @@ namespace {
 using tidemark::abi::Status;
 
 Status refuse(const char* library, const char* call, Status status) {
-  std::fprintf(stderr, "tidemark: %s is not stood in for on the virtual GPU (%s): how much scratch memory it takes is not known without it\n", library, call);
+  std::fprintf(
+      stderr,
+      "tidemark: %s is not stood in for on the virtual GPU (%s): how much scratch memory it takes is not known without it\n",
+      library, call);
   return status;
 }
 
-constexpr Status kCusolverNotSupported = 9;    // CUSOLVER_STATUS_NOT_SUPPORTED
-constexpr Status kCusparseNotSupported = 10;   // CUSPARSE_STATUS_NOT_SUPPORTED
-constexpr Status kCufftNotSupported = 16;      // CUFFT_NOT_SUPPORTED
-constexpr Status kCurandFailed = 203;          // CURAND_STATUS_INITIALIZATION_FAILED
+constexpr Status kCusolverNotSupported = 9;   // CUSOLVER_STATUS_NOT_SUPPORTED
+constexpr Status kCusparseNotSupported = 10;  // CUSPARSE_STATUS_NOT_SUPPORTED
+constexpr Status kCufftNotSupported = 16;     // CUFFT_NOT_SUPPORTED
+constexpr Status kCurandFailed = 203;         // CURAND_STATUS_INITIALIZATION_FAILED
 
 }  // namespace
 

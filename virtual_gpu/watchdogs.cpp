@@ -20,23 +20,31 @@
 namespace tidemark {
 namespace {
 
-constexpr Nanoseconds kLooksEvery = 100'000'000;            // kWatchdogThreadSleepMillis
-constexpr std::chrono::seconds kWaitsAtMost{2};             // real time, for a watchdog that may not exist
+constexpr Nanoseconds kLooksEvery = 100'000'000;  // kWatchdogThreadSleepMillis
+constexpr std::chrono::seconds kWaitsAtMost{2};   // real time, for a watchdog that may not exist
 constexpr std::chrono::microseconds kBetweenLooks{200};
-constexpr int kDisappointments = 3;                         // … after which it is taken not to
-constexpr int kPatience = 100'000;                          // questions while nothing moves: then everybody waits for the watchdog
+constexpr int kDisappointments = 3;  // … after which it is taken not to
+constexpr int kPatience = 100'000;   // questions while nothing moves: then everybody waits for the watchdog
 
 enum class State { pending, shown, told };
-struct End { State state = State::pending; Nanoseconds done_at = -1; };   // when it was first found done
+struct End {
+  State state = State::pending;
+  Nanoseconds done_at = -1;
+};  // when it was first found done
 
 class Watchdogs {
  public:
-  void collective(const void* stream) { const std::lock_guard lock(mutex_); collective_on_.insert(stream); }
+  void collective(const void* stream) {
+    const std::lock_guard lock(mutex_);
+    collective_on_.insert(stream);
+  }
 
   void recorded(const void* event, const void* stream) {
     const std::lock_guard lock(mutex_);
-    if (collective_on_.erase(stream)) ends_[event] = {};
-    else ends_.erase(event);
+    if (collective_on_.erase(stream))
+      ends_[event] = {};
+    else
+      ends_.erase(event);
   }
 
   void destroyed(const void* event) {
@@ -74,7 +82,7 @@ class Watchdogs {
     if (!told_.wait_for(lock, kWaitsAtMost, seen)) ++disappointments_;
     const std::set<int> threads = threads_;
     lock.unlock();
-    for (const int thread : threads) wait_until_asleep(thread);   // they have done what follows from the answers
+    for (const int thread : threads) wait_until_asleep(thread);  // they have done what follows from the answers
   }
 
   bool is_time(Nanoseconds host_time) {
@@ -111,7 +119,7 @@ class Watchdogs {
       const std::size_t bytes = std::fread(text, 1, sizeof text - 1, file);
       std::fclose(file);
       text[bytes] = '\0';
-      const char* state = std::strrchr(text, ')');   // "pid (name) S …", proc(5)
+      const char* state = std::strrchr(text, ')');  // "pid (name) S …", proc(5)
       if (state && std::strncmp(state, ") S", 3) == 0) return;
       std::this_thread::sleep_for(kBetweenLooks);
     }

@@ -41,8 +41,7 @@ std::string reason_in(std::string text) {
 
 /// As a type that is not known is refused, and why that was not mended.
 [[noreturn]] void refuse(const std::string& model_type, const std::string& refusal, const std::string& why) {
-  if (!refusal.empty())
-    throw Error(Errc::unsupported, refusal + ", and this configuration was not captured: " + why);
+  if (!refusal.empty()) throw Error(Errc::unsupported, refusal + ", and this configuration was not captured: " + why);
   std::vector<std::string> known;
   for (const auto& [type, heads] : shipped_model_types()) known.push_back(type);
   const Error error = no_program_of(model_type, known);

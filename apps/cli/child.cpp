@@ -132,10 +132,11 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   end_descendants(kGraceMs);
   ignore_further_signals();
-  struct rusage usage {};
+  struct rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
-  return {exit_code_of(status), WIFSIGNALED(status) ? WTERMSIG(status) : 0, elapsed.count(), usage.ru_maxrss * 1024LL,
-          ended_by_us, host_memory.has_seen_a_kill()};
+  return {exit_code_of(status), WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+          elapsed.count(),      usage.ru_maxrss * 1024LL,
+          ended_by_us,          host_memory.has_seen_a_kill()};
 }
 
 }  // namespace tidemark::cli

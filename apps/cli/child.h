@@ -26,11 +26,11 @@ struct ChildResult {
 /// ended, every process that it left behind is ended too.  `progress_file` is shown as one line that rewrites itself
 /// when `show_progress` is set; what it prints goes to the file `output` if that is given.  That the host's memory runs
 /// short is said on stderr, and the program is ended where the kernel would soon kill for want of it, or
-/// where it holds more than `host_memory_bytes`.  Signals that come after its end are ignored: the caller is about to end too.
+/// where it holds more than `host_memory_bytes`.  Signals that come after its end are ignored: the caller is about to
+/// end too.
 ChildResult run_child(const std::string& program, const std::vector<std::string>& command,
                       const Environment& environment, const std::filesystem::path& progress_file, bool show_progress,
-                      const std::filesystem::path& output = {},
-                      std::optional<std::int64_t> host_memory_bytes = {});
+                      const std::filesystem::path& output = {}, std::optional<std::int64_t> host_memory_bytes = {});
 
 /// Starts `program` with the signal mask `mask`; its output goes to the end of the file `output` unless that is empty,
 /// and its input comes from `input` unless that is null.  It ends when we are killed.

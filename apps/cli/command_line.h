@@ -87,9 +87,9 @@ struct ServeOptions {
 
 struct VersionOptions {};
 
-using CommandLine =
-    std::variant<RunOptions, PredictCommandOptions, ExplainOptions, DiffOptions, GpusOptions, ModelsOptions, OpsOptions,
-                 PlanOptions, ReportOptions, PrepareOptions, ValidateOptions, AnswerOptions, ServeOptions, VersionOptions>;
+using CommandLine = std::variant<RunOptions, PredictCommandOptions, ExplainOptions, DiffOptions, GpusOptions,
+                                 ModelsOptions, OpsOptions, PlanOptions, ReportOptions, PrepareOptions, ValidateOptions,
+                                 AnswerOptions, ServeOptions, VersionOptions>;
 
 /// Not an error: --help was asked for, and what() is its text.
 class HelpRequest : public std::runtime_error {

@@ -80,7 +80,8 @@ bool looks_like_a_type(const Mention& mention) {
   return mention.word.ends_with("_t") || declares || keyword || (mention.before == "<" && mention.after == ">");
 }
 
-constexpr const char* kUnknown = R"(// Written by Tidemark: names of CUDA that torch's headers mention and that Tidemark does not use.
+constexpr const char* kUnknown =
+    R"(// Written by Tidemark: names of CUDA that torch's headers mention and that Tidemark does not use.
 #pragma once
 #include <type_traits>
 struct TidemarkUnknown {
@@ -103,10 +104,14 @@ class Names {
       if (mention.before == "define") declared_.insert(mention.word);
       if (mention.before == "::" && !owner.empty()) members_[owner].insert(mention.word);
       owner = mention.after == "::" ? mention.word : "";
-      if (mention.after == "::") members_[mention.word];
-      else if (looks_like_a_type(mention)) types_.insert(mention.word);
-      else if (mention.after == "(") functions_.insert(mention.word);
-      else numbers_.insert(mention.word);
+      if (mention.after == "::")
+        members_[mention.word];
+      else if (looks_like_a_type(mention))
+        types_.insert(mention.word);
+      else if (mention.after == "(")
+        functions_.insert(mention.word);
+      else
+        numbers_.insert(mention.word);
     }
   }
 

@@ -32,7 +32,8 @@ std::optional<std::int64_t> number_of(const std::filesystem::path& file) {
   return std::nullopt;  // "max" is no limit
 }
 
-// "0::/path" is the control group of version 2, "5:memory:/path" that of version 1.  Within a container the path may be that of the world outside.
+// "0::/path" is the control group of version 2, "5:memory:/path" that of version 1.  Within a container the path may be
+// that of the world outside.
 MemoryGroup own_group(const std::filesystem::path& proc, const std::filesystem::path& groups) {
   std::ifstream stream(proc / "self" / "cgroup");
   MemoryGroup second{groups, "memory.max", "memory.current", "inactive_file", "memory.events"};
@@ -52,13 +53,11 @@ MemoryGroup own_group(const std::filesystem::path& proc, const std::filesystem::
 
 HostMemoryWatch::HostMemoryWatch(std::optional<std::int64_t> allowed_bytes, const std::filesystem::path& proc,
                                  const std::filesystem::path& groups)
-    : allowed_bytes_(allowed_bytes),
-      proc_(proc),
-      group_(own_group(proc, groups)),
-      kills_before_(kills()) {}
+    : allowed_bytes_(allowed_bytes), proc_(proc), group_(own_group(proc, groups)), kills_before_(kills()) {}
 
 std::optional<HostMemory> HostMemoryWatch::now() const {
-  const auto total = number_in(proc_ / "meminfo", "MemTotal:"), available = number_in(proc_ / "meminfo", "MemAvailable:");
+  const auto total = number_in(proc_ / "meminfo", "MemTotal:"),
+             available = number_in(proc_ / "meminfo", "MemAvailable:");
   if (!total || !available) return std::nullopt;
   HostMemory memory{*available * 1024, *total * 1024};
   const auto limit = number_of(group_.folder / group_.limit), used = number_of(group_.folder / group_.used);
@@ -88,8 +87,8 @@ bool HostMemoryWatch::is_near_its_end() const {
   return memory && memory->available_bytes < memory->total_bytes / kNearShare;
 }
 
-/// Pages of no file: those of files are given back when they are wanted.  What a process shares with those that it forked is
-/// shared out among them only where it matters, since for that the kernel looks at every page.
+/// Pages of no file: those of files are given back when they are wanted.  What a process shares with those that it
+/// forked is shared out among them only where it matters, since for that the kernel looks at every page.
 std::int64_t HostMemoryWatch::held_bytes(const std::vector<pid_t>& processes) const {
   const auto sum = [&](const char* file, const char* anonymous, const char* shared) {
     std::int64_t kib = 0;
@@ -111,8 +110,9 @@ std::optional<std::string> HostMemoryWatch::shortage(const std::vector<pid_t>& p
   if (allowed_bytes_) {
     const std::int64_t held = held_bytes(processes);
     if (held > *allowed_bytes_)
-      return fmt::format("the program was ended: it asked for {} of the host's memory, and --host-memory allows {} ({})",
-                         format_bytes(held), format_bytes(*allowed_bytes_), kWhatTakesIt);
+      return fmt::format(
+          "the program was ended: it asked for {} of the host's memory, and --host-memory allows {} ({})",
+          format_bytes(held), format_bytes(*allowed_bytes_), kWhatTakesIt);
   }
   const auto memory = now();
   if (!memory || memory->available_bytes >= memory->total_bytes / kEndShare) return std::nullopt;

@@ -25,8 +25,8 @@ struct MemoryGroup {
 
 class HostMemoryWatch {
  public:
-  /// `allowed_bytes`: what the program may hold, where the user says so.  `proc` and `groups` are where the kernel shows itself and control groups (version 2, or
-  /// the folder `memory` of version 1).
+  /// `allowed_bytes`: what the program may hold, where the user says so.  `proc` and `groups` are where the kernel
+  /// shows itself and control groups (version 2, or the folder `memory` of version 1).
   explicit HostMemoryWatch(std::optional<std::int64_t> allowed_bytes = {}, const std::filesystem::path& proc = "/proc",
                            const std::filesystem::path& groups = "/sys/fs/cgroup");
 

@@ -32,7 +32,8 @@ fs::path cache_folder(const Environment& environment) {
 bool is_offline(const Environment& environment) {
   for (const char* name : {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}) {
     std::string value = environment.get(name).value_or("");
-    std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::transform(value.begin(), value.end(), value.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     if (value == "1" || value == "ON" || value == "YES" || value == "TRUE") return true;
   }
   return false;

@@ -69,7 +69,9 @@ void keep_margin(Report& report, const std::string& quantile, const std::string&
   add_margin(report, io::read_residuals(read_file(data / "residuals.json"), "residuals.json"), quantile, modality);
 }
 
-int exit_code_for(const ChildResult& failed) { return failed.signal && failed.ended_by_us.empty() ? failed.exit_code : kProgramFailed; }
+int exit_code_for(const ChildResult& failed) {
+  return failed.signal && failed.ended_by_us.empty() ? failed.exit_code : kProgramFailed;
+}
 
 int exit_code_for(const Report& report, const ChildResult& child) {
   if (report.oom) return 1;

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "card_choice.h"
 #include "commands.h"
-#include "estimate/margin.h"
 #include "efficiencies.h"
+#include "estimate/margin.h"
 #include "files.h"
 #include "io/plan_json.h"
 #include "io/plan_text.h"
@@ -60,7 +60,8 @@ plan::Engine engine_of(Asking& asking, const PlanOptions& options) {
   const Spec& spec = asking.asked.spec;
   const std::filesystem::path data = find_resources().data;
   const std::string link(kLinkNames[static_cast<std::size_t>(spec.link)]);
-  Card card = choose_card(spec.gpu, spec.memory, data, link);  // what is wrong with it is said before anything is captured
+  Card card =
+      choose_card(spec.gpu, spec.memory, data, link);  // what is wrong with it is said before anything is captured
   capture_unknown(asking.asked);
   plan::Engine engine{.model_config = asking.asked.model_config,
                       .card = std::move(card),
@@ -69,7 +70,9 @@ plan::Engine engine_of(Asking& asking, const PlanOptions& options) {
   engine.efficiency = load_efficiencies(data).of(engine.card.key);
   if (asking.place.gpus > 1) check_link(engine.card);
   if (!options.wishes.margin.empty())
-    engine.keep_margin = [quantile = options.wishes.margin, data](Report& report) { keep_margin(report, quantile, {}, data); };
+    engine.keep_margin = [quantile = options.wishes.margin, data](Report& report) {
+      keep_margin(report, quantile, {}, data);
+    };
   return engine;
 }
 
@@ -83,8 +86,10 @@ std::string command_of(const SpecOptions& options, const plan::Planned& answer) 
   if (answer.spec.gpus > 1) counts.append("gpus", answer.spec.gpus);
   if (answer.spec.gpus_per_node != answer.spec.gpus) counts.append("gpus_per_node", answer.spec.gpus_per_node);
   std::string files;
-  for (const auto& [option, file] : {std::pair{" --spec ", &options.file}, std::pair{" --trainer ", &options.trainer.file},
-                                     std::pair{" --accelerate ", &options.trainer.accelerate}, std::pair{" --deepspeed ", &options.trainer.deepspeed}})
+  for (const auto& [option, file] :
+       {std::pair{" --spec ", &options.file}, std::pair{" --trainer ", &options.trainer.file},
+        std::pair{" --accelerate ", &options.trainer.accelerate},
+        std::pair{" --deepspeed ", &options.trainer.deepspeed}})
     if (!file->empty()) files += option + *file;
   for (const std::string& program : options.programs) files += " --program " + program;
   return fmt::format("tidemark predict {}{} {}\n", options.config, files,
@@ -99,7 +104,8 @@ int tell(const Asking& asking, const PlanOptions& options, const std::string& te
   for (const std::string& assumption : asking.asked.assumptions) fmt::print(to, "  assumed: {}\n", assumption);
   fmt::print(to, "  the first, alone:\n    {}", command_of(asking.options, plan.answers.front()));
   const std::string* model = asking.asked.spec.model.as_text();
-  fmt::print(to, "{}", write_answer(options.writes, plan.answers.front(), model ? *model : "", asking.asked.model_config, card));
+  fmt::print(to, "{}",
+             write_answer(options.writes, plan.answers.front(), model ? *model : "", asking.asked.model_config, card));
   return 0;
 }
 
@@ -114,7 +120,8 @@ int plan_goal(const PlanOptions& options) {
   const plan::Plan found = plan::make_plan(question, goal, engine);
   line.clear();
   write_output(options.json, io::value_to_json(io::plan_value(found)));
-  return tell(asking, options, io::plan_to_text(found, goal, card_for_text(engine.card), question.bounds), found, engine.card);
+  return tell(asking, options, io::plan_to_text(found, goal, card_for_text(engine.card), question.bounds), found,
+              engine.card);
 }
 
 int plan_largest(const PlanOptions& options) {
@@ -127,20 +134,21 @@ int plan_largest(const PlanOptions& options) {
   const plan::LargestPlan found = plan::largest(question, size, engine);
   line.clear();
   write_output(options.json, io::value_to_json(io::largest_value(found, size)));
-  return tell(asking, options, io::largest_to_text(found, size, card_for_text(engine.card), question.bounds), found.plan,
-              engine.card);
+  return tell(asking, options, io::largest_to_text(found, size, card_for_text(engine.card), question.bounds),
+              found.plan, engine.card);
 }
 
 int plan_checkpointed(const PlanOptions& options) {
-  const std::int64_t budget_bytes = answers::budget_bytes_of(options.wishes.checkpointing_under, "--checkpointing-under");
+  const std::int64_t budget_bytes =
+      answers::budget_bytes_of(options.wishes.checkpointing_under, "--checkpointing-under");
   answers::check_checkpointing_alone(options.wishes, "--checkpointing-under");
   Asking asking = read_asking(options, {}, options.wishes.nodes);
   const plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
   const plan::CheckpointingPlan found = plan::plan_checkpointing(question, budget_bytes, engine);
   write_output(options.json, io::value_to_json(io::checkpointing_value(found)));
-  return tell(asking, options, io::checkpointing_to_text(found, card_for_text(engine.card), question.bounds), found.plan,
-              engine.card);
+  return tell(asking, options, io::checkpointing_to_text(found, card_for_text(engine.card), question.bounds),
+              found.plan, engine.card);
 }
 
 /// Per hour and GPU, by the names of --cheapest.
@@ -176,7 +184,8 @@ int plan_cheapest(const PlanOptions& options) {
     if (one.options.wishes.samples == 0) one.options.wishes.samples = spec.batch * spec.grad_accumulation;
   }
   std::vector<SharedSearch> searches;
-  for (const PricedAsking& one : asked) searches.push_back({one.asking.asked, one.asking.place_text, one.options.wishes});
+  for (const PricedAsking& one : asked)
+    searches.push_back({one.asking.asked, one.asking.place_text, one.options.wishes});
   const std::vector<plan::Share> shares = options.ray ? over_ray(searches) : std::vector<plan::Share>();
   std::vector<io::PricedPlan> all;
   PlanLine line(options.quiet);
@@ -194,17 +203,7 @@ int plan_cheapest(const PlanOptions& options) {
   return all.front().plan.answers.empty() ? 1 : 0;
 }
 
-}  // namespace
-
-void add_plan(CLI::App& app, PlanOptions& options) {
-  CLI::App* command =
-      app.add_subcommand("plan", "Find the configuration to run: the fastest that fits, the largest batch, …");
-  command->footer(
-      "Examples:\n  tidemark plan llama-3.1-8b/ --batch 8 --seq 4096 --gpu h100-80gbx8\n"
-      "  tidemark plan llama-3.1-8b/ --seq 4096 --gpu rtx-4090 --allow lora --allow optimizer\n"
-      "  tidemark plan llava-1.5-7b/ --images 1 --seq 1024 --gpu a100-80gb --largest batch --fix checkpointing\n"
-      "  tidemark plan --vary batch=1..64 --gpu h100-80gb -- python train.py --batch {batch}");
-  add_spec_options(*command, options.spec);
+void add_plan_options(CLI::App* command, PlanOptions& options) {
   const std::string group = "Plan";
   command
       ->add_option("--goal", options.wishes.goal,
@@ -243,13 +242,16 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->type_name("NAMES")
       ->delimiter(',')
       ->group(group);
-  command->add_option("--allow", options.wishes.allow, "A decision that changes what is learned, and its values: lora=8|64")
+  command
+      ->add_option("--allow", options.wishes.allow,
+                   "A decision that changes what is learned, and its values: lora=8|64")
       ->type_name("NAME[=V|V]")
       ->delimiter(',')
       ->group(group);
   command
-      ->add_option("--trainers", options.wishes.trainers,
-                   "Trainers that the plan is for, such as trl: each configuration is what they make of it (those of --write are)")
+      ->add_option(
+          "--trainers", options.wishes.trainers,
+          "Trainers that the plan is for, such as trl: each configuration is what they make of it (those of --write are)")
       ->type_name("NAMES")
       ->delimiter(',')
       ->group(group);
@@ -262,17 +264,39 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}).description(""))
       ->type_name("N")
       ->group(group);
-  command->add_flag("--ray", options.ray, "Share the search out to the nodes of a Ray cluster: the one that RAY_ADDRESS names, else the one that is found, or started")
+  command
+      ->add_flag(
+          "--ray", options.ray,
+          "Share the search out to the nodes of a Ray cluster: the one that RAY_ADDRESS names, else the one that is found, or started")
       ->group(group);
+}
+
+void add_output_options(CLI::App* command, PlanOptions& options) {
   command->add_flag("--quiet", options.quiet, "No lines on standard error about how far it is")->group("Output");
   command->add_option("--json", options.json, "Write the plan as JSON (- is stdout)")
       ->type_name("PATH")
       ->group("Output");
   command
-      ->add_option("--write", options.writes,
-                   "Write the first answer for a trainer: trainer, trl, llamafactory, swift, axolotl, torchtitan or python (again for more)")
+      ->add_option(
+          "--write", options.writes,
+          "Write the first answer for a trainer: trainer, trl, llamafactory, swift, axolotl, torchtitan or python (again for more)")
       ->type_name("FORMAT=PATH")
       ->group("Output");
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, PlanOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("plan", "Find the configuration to run: the fastest that fits, the largest batch, …");
+  command->footer(
+      "Examples:\n  tidemark plan llama-3.1-8b/ --batch 8 --seq 4096 --gpu h100-80gbx8\n"
+      "  tidemark plan llama-3.1-8b/ --seq 4096 --gpu rtx-4090 --allow lora --allow optimizer\n"
+      "  tidemark plan llava-1.5-7b/ --images 1 --seq 1024 --gpu a100-80gb --largest batch --fix checkpointing\n"
+      "  tidemark plan --vary batch=1..64 --gpu h100-80gb -- python train.py --batch {batch}");
+  add_spec_options(*command, options.spec);
+  add_plan_options(command, options);
+  add_output_options(command, options);
   add_vary_options(*command);
 }
 
@@ -291,9 +315,11 @@ int plan(const PlanOptions& options) {
   if (!options.wishes.margin.empty()) parse_quantile(options.wishes.margin);
   if (options.json != "-") require_writable(options.json, "--json");
   check_writes(options.writes);
-  if (!options.wishes.goal.empty() + !options.wishes.largest.empty() + !options.cards.empty() + !options.wishes.checkpointing_under.empty() > 1)
-    throw Error(Errc::usage, "--goal, --largest, --cheapest and --checkpointing-under are four questions", "tidemark plan",
-                "ask one at a time");
+  if (!options.wishes.goal.empty() + !options.wishes.largest.empty() + !options.cards.empty() +
+          !options.wishes.checkpointing_under.empty() >
+      1)
+    throw Error(Errc::usage, "--goal, --largest, --cheapest and --checkpointing-under are four questions",
+                "tidemark plan", "ask one at a time");
   if (options.ray) check_over_ray(options.spec, options.wishes);
   if (!options.cards.empty()) return plan_cheapest(options);
   if (!options.wishes.largest.empty()) return plan_largest(options);

@@ -23,7 +23,8 @@ plan::Told PlanLine::told(std::string of) {
   if (!is_live_) return {};
   return plan::told_each(kSecondsBetween, [this, of = std::move(of)](const plan::Progress& progress) {
     const double seconds = now() - begun_;
-    if (seconds >= kSecondsUntilSeen) line_.show(fmt::format("{}{}  {:.0f} s", of, io::progress_to_text(progress), seconds));
+    if (seconds >= kSecondsUntilSeen)
+      line_.show(fmt::format("{}{}  {:.0f} s", of, io::progress_to_text(progress), seconds));
   });
 }
 

@@ -17,7 +17,7 @@ struct PlanOptions {
   std::string prices, json;
   bool ray = false, quiet = false;
   std::vector<std::string> writes;  // --write FORMAT=PATH
-  VaryOptions vary;  // of a command behind --
+  VaryOptions vary;                 // of a command behind --
 };
 
 }  // namespace tidemark::cli

@@ -35,7 +35,8 @@ Value question_of(const SharedSearch& search) {
     return value && value->as_text() ? *value->as_text() : std::string();
   };
   Errc code = Errc::bad_value;
-  for (const Errc one : {Errc::usage, Errc::unknown_name, Errc::bad_value, Errc::bad_file, Errc::not_found, Errc::unsupported, Errc::io})
+  for (const Errc one :
+       {Errc::usage, Errc::unknown_name, Errc::bad_value, Errc::bad_file, Errc::not_found, Errc::unsupported, Errc::io})
     if (name_of(one) == text("code")) code = one;
   throw Error(code, text("message"), text("where"), text("hint"));
 }
@@ -43,27 +44,34 @@ Value question_of(const SharedSearch& search) {
 Value answer_of(const Value& questions) {
   Environment environment = Environment::of_this_process();
   const auto python = active_python(environment);
-  if (!python) throw Error(Errc::not_found, "no Python is active", "--ray", "it is asked for ray; python -m pip install ray");
+  if (!python)
+    throw Error(Errc::not_found, "no Python is active", "--ray", "it is asked for ray; python -m pip install ray");
   const RunFolder folder(environment);
   const fs::path asked = folder.path() / "searches.json", told = folder.path() / "shares.json";
   write_file(asked, io::value_to_json(questions));
   environment.prepend("PYTHONPATH", find_resources().python.string());
   environment.set("TIDEMARK_BIN", fs::read_symlink("/proc/self/exe").string());
-  const Finished done = run_helper({python->interpreter.string(), "-m", "tidemark.shared_searches", asked.string(), told.string()}, environment);
+  const Finished done = run_helper(
+      {python->interpreter.string(), "-m", "tidemark.shared_searches", asked.string(), told.string()}, environment);
   if (!fs::exists(told))
-    throw Error(Errc::io, "the active Python ended with exit code " + std::to_string(done.exit_code), "--ray", done.errors);
+    throw Error(Errc::io, "the active Python ended with exit code " + std::to_string(done.exit_code), "--ray",
+                done.errors);
   return io::value_from_json(read_file(told), told.string());
 }
 
 }  // namespace
 
 void check_over_ray(const SpecOptions& options, const answers::PlanWishes& wishes) {
-  for (const auto& [said, option] : {std::pair{&wishes.largest, "--largest"}, std::pair{&wishes.checkpointing_under, "--checkpointing-under"}})
+  for (const auto& [said, option] :
+       {std::pair{&wishes.largest, "--largest"}, std::pair{&wishes.checkpointing_under, "--checkpointing-under"}})
     if (!said->empty())
-      throw Error(Errc::usage, std::string("what ") + option + " asks next follows from the last answer: there is nothing to share out", "--ray",
-                  "leave it out");
+      throw Error(
+          Errc::usage,
+          std::string("what ") + option + " asks next follows from the last answer: there is nothing to share out",
+          "--ray", "leave it out");
   if (!options.programs.empty())
-    throw Error(Errc::unsupported, "a program is given by a file that the nodes do not have", "--ray", "give the model's configuration");
+    throw Error(Errc::unsupported, "a program is given by a file that the nodes do not have", "--ray",
+                "give the model's configuration");
 }
 
 std::vector<plan::Share> over_ray(const std::vector<SharedSearch>& searches) {

@@ -91,7 +91,8 @@ bool Trials::take(Going& going, int exit_code, double seconds) {
   done_.push_back(*going.ended);
   largest_rss_bytes_ = std::max(largest_rss_bytes_, report.host.peak_rss_bytes);
   line_.clear();
-  if (!setup_.is_quiet) fmt::print(stderr, "{}: {} ({:.1f} s)\n", vary::text_of(setup_.varied, *going.point), report.verdict, seconds);
+  if (!setup_.is_quiet)
+    fmt::print(stderr, "{}: {} ({:.1f} s)\n", vary::text_of(setup_.varied, *going.point), report.verdict, seconds);
   return true;
 }
 

@@ -145,7 +145,8 @@ int plan_vary(const VaryOptions& options) try {
   const RunFolder folder(environment);
   vary::Question question{{}, card.total_bytes, jobs_at_once(options)};
   for (const vary::Varied& one : varied) question.sizes.push_back(one.sizes);
-  Trials trials({options.run_words, options.command, varied, question.at_once, !options.quiet && ::isatty(STDERR_FILENO) == 1, options.quiet},
+  Trials trials({options.run_words, options.command, varied, question.at_once,
+                 !options.quiet && ::isatty(STDERR_FILENO) == 1, options.quiet},
                 environment, folder.path());
   const vary::Found found =
       vary::find_largest(question, [&](const std::vector<vary::Point>& points) { return trials.run(points); });

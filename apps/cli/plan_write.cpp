@@ -63,7 +63,8 @@ std::vector<std::string> trainers_of(const std::vector<std::string>& writes) {
 
 Value beginning_of_written(const std::vector<std::string>& writes, std::int64_t gpus) {
   Value keys = Value::Map();
-  for (const std::string& text : writes) keys = merged(std::move(keys), io::beginning_of_written(parsed(text).format, gpus));
+  for (const std::string& text : writes)
+    keys = merged(std::move(keys), io::beginning_of_written(parsed(text).format, gpus));
   return keys;
 }
 
@@ -71,12 +72,12 @@ std::string write_answer(const std::vector<std::string>& writes, const plan::Pla
                          const Value& model_config, const Card& card) {
   std::string lines;
   const Peak& peak = answer.seen.peak;
-  const io::TrainingAnswer it{
-      .spec = answer.spec,
-      .model = as_folder(model),
-      .model_config = model_config,
-      .peak = fmt::format("{} bytes allocated, {} reserved, {} on the device", peak.allocated_bytes, peak.reserved_bytes, peak.device_bytes),
-      .card = card.name};
+  const io::TrainingAnswer it{.spec = answer.spec,
+                              .model = as_folder(model),
+                              .model_config = model_config,
+                              .peak = fmt::format("{} bytes allocated, {} reserved, {} on the device",
+                                                  peak.allocated_bytes, peak.reserved_bytes, peak.device_bytes),
+                              .card = card.name};
   for (const std::string& text : writes) {
     const Write write = parsed(text);
     for (const io::WrittenFile& file : io::write_training_files(write.format, it, write.path)) {

@@ -52,7 +52,8 @@ Card card_of(const Spec& spec) {
 Report told(Report report, const Asked& asked) {
   report.versions.emplace("tidemark", version_text());
   report.sources = asked.sources;
-  for (const std::string& assumption : asked.assumptions) report.assumptions.push_back({.what = assumption, .where = {}});
+  for (const std::string& assumption : asked.assumptions)
+    report.assumptions.push_back({.what = assumption, .where = {}});
   return report;
 }
 

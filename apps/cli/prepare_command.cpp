@@ -26,8 +26,10 @@ namespace {
 void print_parts(const std::vector<ExtensionPart>& parts, const std::vector<MissingPart>& missing) {
   for (const ExtensionPart& part : parts) {
     const auto lacks = std::find_if(missing.begin(), missing.end(), [&](const auto& m) { return m.name == part.name; });
-    if (lacks == missing.end()) fmt::print("  {:12} ready\n", part.name);
-    else fmt::print("  {:12} {}: {}\n", part.name, lacks->why, lacks->without);
+    if (lacks == missing.end())
+      fmt::print("  {:12} ready\n", part.name);
+    else
+      fmt::print("  {:12} {}: {}\n", part.name, lacks->why, lacks->without);
   }
 }
 
@@ -44,8 +46,7 @@ int prepare(const PrepareOptions& options) {
     return 0;
   }
   const auto folder = stand_in_folder(torch, resources.gpu_library, environment);
-  const auto extension =
-      extension_for(torch, resources, folder, environment, WhenIncomplete::try_again);
+  const auto extension = extension_for(torch, resources, folder, environment, WhenIncomplete::try_again);
   fmt::print("ready for torch {} (CUDA {}) of {}\n", torch.version, torch.cuda, torch.python);
   print_parts(extension_parts(resources.torch_extension), missing_parts(extension));
   return 0;

@@ -64,7 +64,7 @@ class Ranks {
   const Environment environment_;
   const std::filesystem::path folder_;
   const Start start_;
-  std::set<std::int64_t> awaited_;               // ranks that are being run for the sake of another
+  std::set<std::int64_t> awaited_;                // ranks that are being run for the sake of another
   std::map<std::int64_t, std::int64_t> stopped_;  // after how many steps a rank that has run was stopped
   std::int64_t at_least_ = 0;                     // steps that no rank is stopped before
 };

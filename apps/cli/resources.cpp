@@ -15,7 +15,7 @@ Resources find_resources() {
             prefix / "lib/tidemark/libtidemark_gpu.so",
             share / "validation"};
   const std::filesystem::path source = TIDEMARK_SOURCE_DIR;
-  return {source / "data",      source / "python",    source / "virtual_gpu/torch_extension",
+  return {source / "data",     source / "python",    source / "virtual_gpu/torch_extension",
           TIDEMARK_EXTENSIONS, TIDEMARK_GPU_LIBRARY, source / "validation"};
 }
 

@@ -139,8 +139,9 @@ void say_how_it_ended(const ChildResult& child, const std::filesystem::path& run
   else if (const auto killed = child.exit_code ? find_note(run_folder, "killed-") : std::nullopt)
     say(read_file(*killed));
   if (child.host_ran_out)
-    say(fmt::format("the kernel has killed a process for want of the host's memory; the largest that has ended had {} of it",
-                    format_bytes(child.peak_rss_bytes)));
+    say(fmt::format(
+        "the kernel has killed a process for want of the host's memory; the largest that has ended had {} of it",
+        format_bytes(child.peak_rss_bytes)));
 }
 
 int without_report(const ChildResult& child, const std::filesystem::path& run_folder) {
@@ -157,7 +158,8 @@ int without_report(const ChildResult& child, const std::filesystem::path& run_fo
   const bool used_the_card = note.has_value();
   const std::string said = note ? read_file(*note) : "";
   if (const std::size_t end = said.find_last_not_of('\n'); end != std::string::npos)
-    throw Error(Errc::io, said.substr(0, end + 1), {}, "it is made in a folder of TMPDIR, which is kept only while the run goes on");
+    throw Error(Errc::io, said.substr(0, end + 1), {},
+                "it is made in a folder of TMPDIR, which is kept only while the run goes on");
   constexpr const char* kKilled = "the process that used the card was ended before it could report";
   if (child.exit_code != 0) {
     if (child.signal == 0)
@@ -276,7 +278,8 @@ void add_run(CLI::App& app, RunOptions& options) {
 
 // A number from 1, of nine digits at most.
 bool is_count(const std::string& text) {
-  return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos && text[0] != '0';
+  return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos &&
+         text[0] != '0';
 }
 
 void check_run_options(const RunOptions& options) {
@@ -331,9 +334,8 @@ int run(const RunOptions& options) {
   std::optional<std::int64_t> host_memory_bytes;
   if (!options.host_memory.empty()) host_memory_bytes = parse_bytes(options.host_memory);
   const auto start = [&](const Environment& with, const std::filesystem::path& folder, bool unseen) {
-    const ChildResult child =
-        run_child(program, options.command, with, folder / "progress", live, unseen ? folder / "output" : "",
-                  host_memory_bytes);
+    const ChildResult child = run_child(program, options.command, with, folder / "progress", live,
+                                        unseen ? folder / "output" : "", host_memory_bytes);
     if (unseen && child.exit_code != 0) fmt::print(stderr, "{}", read_file(folder / "output"));
     say_how_it_ended(child, folder);
     return child;

@@ -16,8 +16,7 @@ using std::filesystem::path;
 
 std::string name_for(const TorchInstall& torch, const path& sources) {
   const int abi = uses_cxx11_abi(torch.lib() / "libc10.so") ? 1 : 0;
-  return fmt::format("{}-{}-abi{}-{}", torch.short_version(), torch.git.substr(0, 12), abi,
-                     extension_hash(sources));
+  return fmt::format("{}-{}-abi{}-{}", torch.short_version(), torch.git.substr(0, 12), abi, extension_hash(sources));
 }
 
 std::string hash_of_content(const path& folder) {
@@ -57,7 +56,8 @@ void ship_extension(const TorchInstall& torch, const path& sources, const path& 
   if (missing.empty()) std::filesystem::rename(made, shipped / folder, there_already);
   std::filesystem::remove_all(scratch);
   if (!missing.empty())
-    throw Error(Errc::unsupported, fmt::format("for torch {}: {}", torch.version, missing.front().why), missing.front().name);
+    throw Error(Errc::unsupported, fmt::format("for torch {}: {}", torch.version, missing.front().why),
+                missing.front().name);
   write_file(shipped / name, folder);
 }
 

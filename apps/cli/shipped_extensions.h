@@ -22,8 +22,8 @@ std::filesystem::path extension_for(const TorchInstall& torch, const Resources& 
 std::filesystem::path shipped_extension(const TorchInstall& torch, const std::filesystem::path& sources,
                                         const std::filesystem::path& shipped);
 
-/// Compiles the one for this torch into `shipped`, unless it is there.  Throws Error{unsupported} when a part of it cannot be made, or when
-/// torch does not say its revision.
+/// Compiles the one for this torch into `shipped`, unless it is there.  Throws Error{unsupported} when a part of it
+/// cannot be made, or when torch does not say its revision.
 void ship_extension(const TorchInstall& torch, const std::filesystem::path& sources,
                     const std::filesystem::path& shipped, const Environment& environment);
 

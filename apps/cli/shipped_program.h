@@ -10,7 +10,8 @@
 
 namespace tidemark::cli {
 
-/// The files of a model's family that may answer, the one to ask first in front (estimate/program.h, programs_that_may_answer).
+/// The files of a model's family that may answer, the one to ask first in front (estimate/program.h,
+/// programs_that_may_answer).
 std::vector<std::filesystem::path> shipped_programs(const Spec& spec, const Value& model_config);
 
 /// The same to be read when they are needed.

@@ -121,7 +121,13 @@ void take_programs(Asked& asked, answers::ProgramsOf programs_of) {
 }
 
 Asked asked_of(const Value& value, const std::string& where, bool offline) {
-  Asked asked{.spec = read_spec(value, where), .model_config = {}, .config_file = {}, .programs_of = {}, .programs = {}, .sources = {}, .assumptions = {}};
+  Asked asked{.spec = read_spec(value, where),
+              .model_config = {},
+              .config_file = {},
+              .programs_of = {},
+              .programs = {},
+              .sources = {},
+              .assumptions = {}};
   take_programs(asked, answers::programs_as_they_are());
   const Value& model = asked.spec.model;
   if (model.as_map()) {
@@ -130,8 +136,9 @@ Asked asked_of(const Value& value, const std::string& where, bool offline) {
     return asked;
   }
   if (!model.as_text() || model.as_text()->empty())
-    throw Error(Errc::usage, "which model? CONFIG is missing", {},
-                "name a config.json, the folder that holds it, a model on the hub, or a --spec file with a key \"model\"");
+    throw Error(
+        Errc::usage, "which model? CONFIG is missing", {},
+        "name a config.json, the folder that holds it, a model on the hub, or a --spec file with a key \"model\"");
   const std::filesystem::path path = model_file(*model.as_text(), offline, asked);
   asked.model_config = io::read_hf_config(read_file(path), path.string());
   asked.config_file = path;
@@ -197,7 +204,8 @@ std::optional<io::TrainingConfig> take_trainer(SpecOptions& options) {
   TrainingFileOptions& trainer = options.trainer;
   if (trainer.file.empty() && is_training_file(options.config)) trainer.file = std::exchange(options.config, {});
   if (trainer.file.empty()) {
-    for (const auto& [option, file] : {std::pair{"--accelerate", &trainer.accelerate}, std::pair{"--deepspeed", &trainer.deepspeed}})
+    for (const auto& [option, file] :
+         {std::pair{"--accelerate", &trainer.accelerate}, std::pair{"--deepspeed", &trainer.deepspeed}})
       if (!file->empty())
         throw Error(Errc::usage, "it goes with a trainer's file, which is missing", option, "name that with --trainer");
     return std::nullopt;
@@ -210,7 +218,9 @@ std::optional<io::TrainingConfig> take_trainer(SpecOptions& options) {
 }  // namespace
 
 void add_spec_options(CLI::App& command, SpecOptions& options) {
-  command.add_option("config", options.config, "The model: its config.json, the folder that holds it, or its name on the hub")
+  command
+      .add_option("config", options.config,
+                  "The model: its config.json, the folder that holds it, or its name on the hub")
       ->type_name("CONFIG");
   command.add_flag("--offline", options.offline, "Look a model's name up in the local Hugging Face cache alone");
   command.add_option("--spec", options.file, "YAML or JSON with the options below as keys; an option here wins")
@@ -218,13 +228,16 @@ void add_spec_options(CLI::App& command, SpecOptions& options) {
   const auto file_of_trainer = [&](const char* name, std::string& file, const char* help) {
     command.add_option(name, file, help)->type_name("FILE")->group("Trainers' own files");
   };
-  file_of_trainer("--trainer", options.trainer.file,
-                  "What a trainer is started with: TrainingArguments, TRL, LLaMA-Factory, axolotl or ms-swift; CONFIG may be it too");
+  file_of_trainer(
+      "--trainer", options.trainer.file,
+      "What a trainer is started with: TrainingArguments, TRL, LLaMA-Factory, axolotl or ms-swift; CONFIG may be it too");
   file_of_trainer("--accelerate", options.trainer.accelerate, "accelerate's YAML, with which --trainer is started");
-  file_of_trainer("--deepspeed", options.trainer.deepspeed, "DeepSpeed's JSON, instead of the one that --trainer names");
-  command.add_option("--program", options.programs,
-                     "The model as a captured program, in the place of CONFIG; again for other ways of running it; or its "
-                     "family's, with CONFIG")
+  file_of_trainer("--deepspeed", options.trainer.deepspeed,
+                  "DeepSpeed's JSON, instead of the one that --trainer names");
+  command
+      .add_option("--program", options.programs,
+                  "The model as a captured program, in the place of CONFIG; again for other ways of running it; or its "
+                  "family's, with CONFIG")
       ->type_name("FILE");
   Adder(command, options.said).add(describe_fields<Spec>(), "", "");
 }
@@ -276,7 +289,8 @@ void capture_unknown(Asked& asked) {
   }
   if (asked.config_file.empty() && refusal.empty()) return;
   std::vector<Program> captured;
-  captured.push_back(captured_model(asked.spec, asked.model_config, asked.config_file, refusal, Environment::of_this_process()));
+  captured.push_back(
+      captured_model(asked.spec, asked.model_config, asked.config_file, refusal, Environment::of_this_process()));
   take_programs(asked, answers::programs_as_they_are(std::move(captured)));
 }
 
@@ -288,8 +302,7 @@ Asked read_asked(Value spec, const std::filesystem::path& folder, const std::str
   Value over = Value::Map();
   for (const Value::Item& item : *spec.as_map())
     if (item.key != "spec") over.append(item.key, item.value);
-  return asked_of(merged(spec_of_file((folder / to_text(*file, {where, "spec"})).string()), over), where,
-                  kOffline);
+  return asked_of(merged(spec_of_file((folder / to_text(*file, {where, "spec"})).string()), over), where, kOffline);
 }
 
 }  // namespace tidemark::cli

@@ -17,11 +17,11 @@ class App;
 namespace tidemark::cli {
 
 struct SpecOptions {
-  std::string config;         // CONFIG, or empty
-  std::string file;           // --spec
+  std::string config;                 // CONFIG, or empty
+  std::string file;                   // --spec
   std::vector<std::string> programs;  // --program
   TrainingFileOptions trainer;        // --trainer and what goes with it; or CONFIG is a trainer's file
-  std::int64_t gpus = 0;  // that were asked for otherwise, as by `plan --gpu NAMExN`; 0: none were
+  std::int64_t gpus = 0;              // that were asked for otherwise, as by `plan --gpu NAMExN`; 0: none were
   bool offline = false;
   Value said = Value::Map();  // by the other options, with the keys of a spec file
 };
@@ -39,8 +39,8 @@ struct Asked {
   std::vector<std::string> assumptions;        // of a trainer's file
 };
 
-/// Reads the files that the options name; what an option says wins over the spec file, and that over a trainer's.  Versions that nobody says are
-/// those of the active Python.  Throws Error.
+/// Reads the files that the options name; what an option says wins over the spec file, and that over a trainer's.
+/// Versions that nobody says are those of the active Python.  Throws Error.
 Asked read_asked(const SpecOptions& options);
 
 /// A model whose family is not known comes as a program: the one that is shipped where it holds for the configuration,

@@ -1,7 +1,7 @@
 #include "torch_extension.h"
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -48,8 +48,8 @@ class TemporaryFolder {
   path path_;
 };
 
-/// Held by whoever compiles, so that others who start meanwhile wait for it and do not compile the same beside it.  Where the file
-/// cannot be locked nobody waits: what is made is then made twice, and the same.
+/// Held by whoever compiles, so that others who start meanwhile wait for it and do not compile the same beside it.
+/// Where the file cannot be locked nobody waits: what is made is then made twice, and the same.
 class CompilingAlone {
  public:
   explicit CompilingAlone(const path& file) : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
@@ -91,8 +91,8 @@ std::string find_compiler(const Environment& environment) {
 std::vector<std::string> compile_flags(const TorchInstall& torch, const path& sources, const path& folder) {
   const path include = torch.folder / "include";
   return {"-std=c++20", "-O1", "-fPIC", "-w",
-          fmt::format("-D_GLIBCXX_USE_CXX11_ABI={}", uses_cxx11_abi(torch.lib() / "libc10.so") ? 1 : 0),
-          "-isystem", include.string(), "-isystem", (include / "torch/csrc/api/include").string(),
+          fmt::format("-D_GLIBCXX_USE_CXX11_ABI={}", uses_cxx11_abi(torch.lib() / "libc10.so") ? 1 : 0), "-isystem",
+          include.string(), "-isystem", (include / "torch/csrc/api/include").string(),
           // Declarations that torch's CUDA headers ask for; NVIDIA's own headers are not needed.
           "-isystem", (sources / "cuda_headers").string(), "-isystem", folder.string()};
 }
@@ -105,26 +105,36 @@ void write_cuda_names(const TorchInstall& torch, const path& sources, const path
              declare_cuda_names(headers, read_file(sources / "cuda_headers/cuda_runtime_api.h")));
 }
 
-// The name that is linked is found among the stand-ins, and leads on to torch's libraries from there.  The empty library of that name
-// stays beside the part, for those who check that every name can be found (auditwheel).
+// The name that is linked is found among the stand-ins, and leads on to torch's libraries from there.  The empty
+// library of that name stays beside the part, for those who check that every name can be found (auditwheel).
 std::vector<std::string> link_command(const std::string& compiler, const ExtensionPart& part, const path& folder) {
   elf::write_library_for_linking(part.torch_library, folder);
-  return {compiler, "-shared", "-s", "-o", (folder / part.file).string(), (folder / (part.name + ".o")).string(),
-          "-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-as-needed", "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN",
-          (folder / part.torch_library).string(), "-ldl"};
+  return {compiler,
+          "-shared",
+          "-s",
+          "-o",
+          (folder / part.file).string(),
+          (folder / (part.name + ".o")).string(),
+          "-Wl,--unresolved-symbols=ignore-all",
+          "-Wl,--no-as-needed",
+          "-Wl,--enable-new-dtags",
+          "-Wl,-rpath,$ORIGIN",
+          (folder / part.torch_library).string(),
+          "-ldl"};
 }
 
 /// All of a part as one translation unit: torch's headers take a compiler far longer than what stands behind them.
 path write_unit(const ExtensionPart& part, const path& folder) {
   std::string includes;
-  for (const path& file : files_with(part.sources, {".cpp"})) includes += fmt::format("#include \"{}\"\n", file.string());
+  for (const path& file : files_with(part.sources, {".cpp"}))
+    includes += fmt::format("#include \"{}\"\n", file.string());
   const path unit = folder / (part.name + ".cpp");
   write_file(unit, includes);
   return unit;
 }
 
-// Compiles into `folder`: every part by itself, as many at a time as there are cores.  Returns why a part is not there, "" where
-// it is.
+// Compiles into `folder`: every part by itself, as many at a time as there are cores.  Returns why a part is not there,
+// "" where it is.
 std::vector<std::string> compile(const TorchInstall& torch, const path& sources,
                                  const std::vector<ExtensionPart>& parts, const path& folder,
                                  const std::string& compiler, const Environment& environment) {
@@ -132,7 +142,8 @@ std::vector<std::string> compile(const TorchInstall& torch, const path& sources,
   const std::vector<std::string> flags = compile_flags(torch, sources, folder);
   std::vector<std::vector<std::string>> commands;
   for (const ExtensionPart& part : parts) {
-    commands.push_back({compiler, "-c", write_unit(part, folder).string(), "-o", (folder / (part.name + ".o")).string()});
+    commands.push_back(
+        {compiler, "-c", write_unit(part, folder).string(), "-o", (folder / (part.name + ".o")).string()});
     commands.back().insert(commands.back().end(), flags.begin(), flags.end());
   }
   const auto compiled = run_helpers(commands, std::max(1U, std::thread::hardware_concurrency()), environment);
@@ -143,7 +154,8 @@ std::vector<std::string> compile(const TorchInstall& torch, const path& sources,
       continue;
     }
     const Finished linked = run_helper(link_command(compiler, parts[i], folder), environment);
-    if (linked.exit_code != 0) failures[i] = fmt::format("{} does not link: {}", parts[i].name, first_error_line(linked.errors));
+    if (linked.exit_code != 0)
+      failures[i] = fmt::format("{} does not link: {}", parts[i].name, first_error_line(linked.errors));
   }
   // The header stays, for what else is compiled against this torch (tools/trace/record_allocator.py).
   for (const path& made : files_with(folder, {".cpp", ".o"})) std::filesystem::remove(made);

@@ -8,14 +8,15 @@
 
 namespace tidemark::cli {
 
-/// The library that is made from one folder of sources.  Each is made apart, so that what an unknown torch breaks costs one of them.
-/// None holds anything of where torch lies: it serves every build of the same torch, wherever it is installed.
+/// The library that is made from one folder of sources.  Each is made apart, so that what an unknown torch breaks costs
+/// one of them. None holds anything of where torch lies: it serves every build of the same torch, wherever it is
+/// installed.
 struct ExtensionPart {
-  std::string name;               // of its folder
-  std::string file;               // what is made of it
+  std::string name;  // of its folder
+  std::string file;  // what is made of it
   std::filesystem::path sources;
-  std::string without;            // what a run does when it is not there: its folder's without.txt
-  const char* torch_library;      // elf/stand_ins.h: what it is linked with
+  std::string without;        // what a run does when it is not there: its folder's without.txt
+  const char* torch_library;  // elf/stand_ins.h: what it is linked with
 };
 
 /// Every folder in `sources` that has a without.txt, and the folder `replay` next to `sources`.
@@ -26,9 +27,9 @@ std::string extension_hash(const std::filesystem::path& sources);
 
 enum class WhenIncomplete { take_it, try_again };
 
-/// The folder of the compiled parts, below `cache_folder`; compiled now when it is not there yet, with one line on stderr.  Beside each
-/// part lies a file `NAME.without`: what a run does without it and, in a second line, why it is not there, if it is not.
-/// An empty path when `sources` holds no part.
+/// The folder of the compiled parts, below `cache_folder`; compiled now when it is not there yet, with one line on
+/// stderr.  Beside each part lies a file `NAME.without`: what a run does without it and, in a second line, why it is
+/// not there, if it is not. An empty path when `sources` holds no part.
 std::filesystem::path torch_extension(const TorchInstall& torch, const std::filesystem::path& sources,
                                       const std::filesystem::path& cache_folder, const Environment& environment,
                                       WhenIncomplete when_incomplete = WhenIncomplete::take_it);

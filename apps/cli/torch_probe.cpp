@@ -77,7 +77,8 @@ int library_number(const std::string& version) {
   return parts[0] * 10000 + parts[1] * 100 + parts[2];
 }
 
-/// Python imports the first torch that it finds, and pip may know of others: said, since one of them may have been meant.
+/// Python imports the first torch that it finds, and pip may know of others: said, since one of them may have been
+/// meant.
 std::string other_torches(std::map<std::string, std::string>& values) {
   const std::string used =
       values["__version__"] + " in " + std::filesystem::path(values["folder"]).parent_path().string();

@@ -84,20 +84,21 @@ io::TrainingConfig read_training_file(const TrainingFileOptions& options, const 
   const Value keys = io::value_of_training_file(read_file(options.file), options.file);
   const io::TrainingFormat* format = io::recognised_format(keys);
   if (!format) refuse_unknown(options.file);
-  io::TrainingFiles files{
-      .read = [&](const std::string& path) { return read_named(file, path); },
-      .model_config =
-          [&](const std::string& named) {
-            const std::string which = model.empty() ? found_model(file, named) : model;
-            if (which.empty())
-              throw Error(Errc::usage, "it names no model", options.file, "name one, as in: tidemark predict CONFIG --trainer FILE");
-            const std::string path = config_of_model(which, offline).string();
-            return io::read_hf_config(read_file(path), path);
-          },
-      .gpus = gpus,
-      .gpus_per_node = gpus_per_node,
-      .has_model = !model.empty()};
-  for (const auto& [path, value] : {std::pair{&options.accelerate, &files.accelerate}, std::pair{&options.deepspeed, &files.deepspeed}})
+  io::TrainingFiles files{.read = [&](const std::string& path) { return read_named(file, path); },
+                          .model_config =
+                              [&](const std::string& named) {
+                                const std::string which = model.empty() ? found_model(file, named) : model;
+                                if (which.empty())
+                                  throw Error(Errc::usage, "it names no model", options.file,
+                                              "name one, as in: tidemark predict CONFIG --trainer FILE");
+                                const std::string path = config_of_model(which, offline).string();
+                                return io::read_hf_config(read_file(path), path);
+                              },
+                          .gpus = gpus,
+                          .gpus_per_node = gpus_per_node,
+                          .has_model = !model.empty()};
+  for (const auto& [path, value] :
+       {std::pair{&options.accelerate, &files.accelerate}, std::pair{&options.deepspeed, &files.deepspeed}})
     if (!path->empty()) *value = io::value_of_training_file(read_file(*path), *path);
   io::TrainingConfig config = io::read_training_config(*format, keys, options.file, files);
   if (!model.empty())

@@ -13,8 +13,8 @@ struct TrainingFileOptions {
   std::string file, accelerate, deepspeed;  // --trainer, --accelerate, --deepspeed
 };
 
-/// Whether it is a trainer's file, and no config.json.  Throws Error{unsupported} for YAML, a script or TOML of which no
-/// trainer is known.
+/// Whether it is a trainer's file, and no config.json.  Throws Error{unsupported} for YAML, a script or TOML of which
+/// no trainer is known.
 bool is_training_file(const std::string& path);
 
 /// `model` is what was said instead of the model that the file names, or empty; `gpus` how many were asked for, or 0.

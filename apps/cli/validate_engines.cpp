@@ -82,7 +82,10 @@ std::optional<Outcome> read_question(const AskedRow& asked, Asked& question) {
 
 Outcome predicted(const AskedRow& asked, const Asked& question) {
   try {
-    return {.answer = answer_of(predict(question.spec, question.model_config, asked.card, {.on_event = {}, .programs = *question.programs}), *asked.row), .reason = {}};
+    return {.answer = answer_of(predict(question.spec, question.model_config, asked.card,
+                                        {.on_event = {}, .programs = *question.programs}),
+                                *asked.row),
+            .reason = {}};
   } catch (const Error& error) {
     if (error.code() != Errc::unsupported) throw of_row(error, *asked.row);
     return unsupported(error);

@@ -15,7 +15,8 @@ Exchange::Exchange(evhttp_request* request, Metrics& metrics, std::string topic)
     : request_(request), metrics_(metrics), topic_(std::move(topic)) {
   // libevent frees the request with its connection.
   evhttp_connection_set_closecb(
-      evhttp_request_get_connection(request_), [](evhttp_connection*, void* self) { static_cast<Exchange*>(self)->request_ = nullptr; }, this);
+      evhttp_request_get_connection(request_),
+      [](evhttp_connection*, void* self) { static_cast<Exchange*>(self)->request_ = nullptr; }, this);
 }
 
 Exchange::~Exchange() {
@@ -46,7 +47,8 @@ void Exchange::reply(int status, std::string_view media_type, std::string_view b
 }
 
 void Exchange::refuse(int status, std::string_view code, std::string_view message, std::string_view hint) {
-  const Value error = Value::Map{{"code", code}, {"message", message}, {"where", ""}, {"hint", hint}, {"bug", status == 500}};
+  const Value error =
+      Value::Map{{"code", code}, {"message", message}, {"where", ""}, {"hint", hint}, {"bug", status == 500}};
   reply(status, "application/json", io::value_to_json_line(Value::Map{{"error", error}}));
 }
 

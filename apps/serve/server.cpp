@@ -51,7 +51,8 @@ const answers::Topic* topic_at(std::string_view path) {
 }
 
 [[noreturn]] void fail(const char* what, const Address& address) {
-  throw Error(Errc::io, fmt::format("{}: {}", what, std::generic_category().message(errno)), fmt::format("{}:{}", address.host, address.port));
+  throw Error(Errc::io, fmt::format("{}: {}", what, std::generic_category().message(errno)),
+              fmt::format("{}:{}", address.host, address.port));
 }
 
 int listening(const Address& address) {
@@ -59,7 +60,8 @@ int listening(const Address& address) {
   where.sin_family = AF_INET;
   where.sin_port = htons(static_cast<std::uint16_t>(address.port));
   if (::inet_pton(AF_INET, address.host.c_str(), &where.sin_addr) != 1)
-    throw Error(Errc::bad_value, fmt::format("\"{}\" is no address", address.host), "--host", "write it in numbers: 127.0.0.1, or 0.0.0.0 for all");
+    throw Error(Errc::bad_value, fmt::format("\"{}\" is no address", address.host), "--host",
+                "write it in numbers: 127.0.0.1, or 0.0.0.0 for all");
   const int one = 1, socket = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
   // Linux hands it on to connections: the end of an answer else waits for the client's delayed acknowledgement, 40 ms.
@@ -79,16 +81,23 @@ int port_of(int socket) {
 class Server {
  public:
   Server(const Address& address, const answers::Data& data, const Limits& limits)
-      : base_(event_base_new()), http_(evhttp_new(base_.get())), data_(data), openapi_(openapi(data.version)), limits_(limits),
-        socket_(listening(address)), workers_(base_.get(), data, limits) {
+      : base_(event_base_new()),
+        http_(evhttp_new(base_.get())),
+        data_(data),
+        openapi_(openapi(data.version)),
+        limits_(limits),
+        socket_(listening(address)),
+        workers_(base_.get(), data, limits) {
     evhttp_set_max_body_size(http_.get(), static_cast<ev_ssize_t>(limits.body_bytes));
     evhttp_set_max_headers_size(http_.get(), 16 << 10);
     evhttp_set_timeout(http_.get(), static_cast<int>(limits.idle_seconds));
     evhttp_set_allowed_methods(http_.get(), EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
-    evhttp_set_gencb(http_.get(), [](evhttp_request* request, void* self) { static_cast<Server*>(self)->take(request); }, this);
+    evhttp_set_gencb(
+        http_.get(), [](evhttp_request* request, void* self) { static_cast<Server*>(self)->take(request); }, this);
     bound_ = evhttp_accept_socket_with_handle(http_.get(), socket_);
     for (const int signal : {SIGTERM, SIGINT}) {
-      signals_.emplace_back(evsignal_new(base_.get(), signal, [](evutil_socket_t, short, void* self) { static_cast<Server*>(self)->end(); }, this));
+      signals_.emplace_back(evsignal_new(
+          base_.get(), signal, [](evutil_socket_t, short, void* self) { static_cast<Server*>(self)->end(); }, this));
       event_add(signals_.back().get(), nullptr);
     }
     ::signal(SIGPIPE, SIG_IGN);
@@ -107,7 +116,8 @@ class Server {
     if (topic && is_post) return ask(exchange);
     if (topic) return exchange->refuse(405, "usage", "a question is sent by POST, as JSON");
     const bool is_known = path == "/health" || path == "/metrics" || path == "/openapi.json";
-    if (!is_known) return exchange->refuse(404, "not_found", "there is nothing here", "/openapi.json says what there is");
+    if (!is_known)
+      return exchange->refuse(404, "not_found", "there is nothing here", "/openapi.json says what there is");
     if (is_post) return exchange->refuse(405, "usage", "it is asked for by GET");
     if (path == "/health") return health(*exchange);
     if (path == "/metrics") return exchange->reply(200, kMetrics, metrics_.text(workers_));
@@ -134,10 +144,12 @@ class Server {
 
   void reply(Exchange& exchange, End end, Outcome outcome, const std::string& answer) const {
     if (end == End::out_of_time)
-      return exchange.refuse(503, "too_long", fmt::format("there was no answer within {} s", limits_.answer_seconds), "ask for less at once, or raise --seconds");
+      return exchange.refuse(503, "too_long", fmt::format("there was no answer within {} s", limits_.answer_seconds),
+                             "ask for less at once, or raise --seconds");
     if (end == End::died) return exchange.refuse(500, "bug", "the worker ended", "please report it");
     if (outcome == Outcome::out_of_memory)
-      return exchange.refuse(503, "too_large", "the answer takes more memory than a worker has", "ask for less at once, or raise --worker-memory");
+      return exchange.refuse(503, "too_large", "the answer takes more memory than a worker has",
+                             "ask for less at once, or raise --worker-memory");
     exchange.reply(status_of(outcome), kJson, answer);
   }
 
@@ -170,6 +182,8 @@ class Server {
 
 }  // namespace
 
-void serve(const Address& address, const answers::Data& data, const Limits& limits) { Server(address, data, limits).run(); }
+void serve(const Address& address, const answers::Data& data, const Limits& limits) {
+  Server(address, data, limits).run();
+}
 
 }  // namespace tidemark::serve

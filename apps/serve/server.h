@@ -13,8 +13,8 @@ struct Address {
   std::int64_t port = 8080;  // 0: one that is free
 };
 
-/// Serves until SIGTERM or SIGINT, then finishes what has been asked.  `data` holds all that is ever read.  Says on stdout where it listens.
-/// For the main of a program, before its threads begin.  Throws Error.
+/// Serves until SIGTERM or SIGINT, then finishes what has been asked.  `data` holds all that is ever read.  Says on
+/// stdout where it listens. For the main of a program, before its threads begin.  Throws Error.
 void serve(const Address& address, const answers::Data& data, const Limits& limits);
 
 }  // namespace tidemark::serve

@@ -82,7 +82,8 @@ bool answer_one(int socket, const answers::Data& data) {
   AskedFrame frame;
   if (!read_all(socket, &frame, sizeof frame)) return false;
   std::string topic(frame.topic_bytes, '\0'), question(frame.question_bytes, '\0');
-  if (!read_all(socket, topic.data(), topic.size()) || !read_all(socket, question.data(), question.size())) return false;
+  if (!read_all(socket, topic.data(), topic.size()) || !read_all(socket, question.data(), question.size()))
+    return false;
   try {
     const answers::Answer answer = answers::answer(topic, question, data);
     return send_answer(socket, outcome_of(answer), answer.text);
@@ -95,7 +96,8 @@ bool answer_one(int socket, const answers::Data& data) {
 
 void work(int socket, const answers::Data& data, const Limits& limits) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::signal(SIGINT, SIG_IGN), ::signal(SIGTERM, SIG_DFL);  // a terminal's interrupt is the server's, which lets answers finish
+  ::signal(SIGINT, SIG_IGN),
+      ::signal(SIGTERM, SIG_DFL);  // a terminal's interrupt is the server's, which lets answers finish
   close_all_but(socket);
   limit(RLIMIT_NOFILE, 0);
   limit(RLIMIT_CORE, 0);

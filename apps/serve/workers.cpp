@@ -26,12 +26,17 @@ struct Workers::Worker {
   std::optional<Job> job;
 };
 
-Workers::Workers(event_base* base, const answers::Data& data, const Limits& limits) : base_(base), data_(data), limits_(limits) {
+Workers::Workers(event_base* base, const answers::Data& data, const Limits& limits)
+    : base_(base), data_(data), limits_(limits) {
   for (std::int64_t i = 0; i < limits.workers; ++i) {
     auto worker = std::make_unique<Worker>();
     worker->all = this;
     worker->clock = evtimer_new(
-        base_, [](evutil_socket_t, short, void* self) { auto& one = *static_cast<Worker*>(self); one.all->restart(one, End::out_of_time); },
+        base_,
+        [](evutil_socket_t, short, void* self) {
+          auto& one = *static_cast<Worker*>(self);
+          one.all->restart(one, End::out_of_time);
+        },
         worker.get());
     start(*worker);
     workers_.push_back(std::move(worker));
@@ -56,8 +61,17 @@ void Workers::start(Worker& worker) {
   evutil_make_socket_nonblocking(ends[0]);
   worker.channel = bufferevent_socket_new(base_, ends[0], BEV_OPT_CLOSE_ON_FREE);
   bufferevent_setcb(
-      worker.channel, [](bufferevent*, void* self) { auto& one = *static_cast<Worker*>(self); one.all->read(one); }, nullptr,
-      [](bufferevent*, short, void* self) { auto& one = *static_cast<Worker*>(self); one.all->restart(one, End::died); }, &worker);
+      worker.channel,
+      [](bufferevent*, void* self) {
+        auto& one = *static_cast<Worker*>(self);
+        one.all->read(one);
+      },
+      nullptr,
+      [](bufferevent*, short, void* self) {
+        auto& one = *static_cast<Worker*>(self);
+        one.all->restart(one, End::died);
+      },
+      &worker);
   bufferevent_enable(worker.channel, EV_READ | EV_WRITE);
 }
 

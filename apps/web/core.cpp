@@ -1,5 +1,5 @@
-// What the page calls.  Every function takes JSON and returns JSON, which the caller frees; {"error": …} tells what went
-// wrong, in the words of the command.
+// What the page calls.  Every function takes JSON and returns JSON, which the caller frees; {"error": …} tells what
+// went wrong, in the words of the command.
 #include <emscripten/emscripten.h>
 
 #include <cstdlib>
@@ -28,8 +28,8 @@ namespace {
 
 using answers::Question;
 
-/// Programs that the page has handed over.  One that came with each question would be read as JSON at every move of a slider,
-/// which takes longer than anything else that is asked.
+/// Programs that the page has handed over.  One that came with each question would be read as JSON at every move of a
+/// slider, which takes longer than anything else that is asked.
 std::map<std::string, std::string>& held() {
   static std::map<std::string, std::string> programs;
   return programs;
@@ -58,7 +58,9 @@ const answers::Data& data() {
   return read;
 }
 
-Question read_question(const char* text) { return answers::read_question(io::value_from_json(text, "question"), data()); }
+Question read_question(const char* text) {
+  return answers::read_question(io::value_from_json(text, "question"), data());
+}
 
 char* copied(const std::string& text) {
   char* copy = static_cast<char*>(std::malloc(text.size() + 1));
@@ -92,7 +94,8 @@ std::string predicted_ranks(const char* text) {
   const PredictOptions options{.on_event = {}, .programs = *question.programs, .categories = true};
   Report report = question.spec.gpus <= kFew
                       ? predict_all_ranks(question.spec, question.model_config, question.card, options)
-                      : predict_ranks(question.spec, plan::kinds_of_ranks(question.spec), question.model_config, question.card, options);
+                      : predict_ranks(question.spec, plan::kinds_of_ranks(question.spec), question.model_config,
+                                      question.card, options);
   return io::write_report(answers::told(std::move(report), question, data()));
 }
 
@@ -103,10 +106,14 @@ Value planned(const char* text) {
 
 Value written(const char* text, const char* format, const char* path) {
   const Question question = read_question(text);
-  const Report report = predict(question.spec, question.model_config, question.card, {.on_event = {}, .interval = false, .programs = *question.programs});
+  const Report report = predict(question.spec, question.model_config, question.card,
+                                {.on_event = {}, .interval = false, .programs = *question.programs});
   const Peak& peak = report.peak;
-  const io::TrainingAnswer answer{.spec = question.spec, .model = "MODEL", .model_config = question.spec.model,
-                                  .peak = std::to_string(peak.device_bytes) + " bytes on the device", .card = question.card.name};
+  const io::TrainingAnswer answer{.spec = question.spec,
+                                  .model = "MODEL",
+                                  .model_config = question.spec.model,
+                                  .peak = std::to_string(peak.device_bytes) + " bytes on the device",
+                                  .card = question.card.name};
   Value::List files;
   for (const io::WrittenFile& file : io::write_training_files(format, answer, path))
     files.push_back(Value::Map{{"path", file.path}, {"text", file.text}});
@@ -127,7 +134,9 @@ using namespace tidemark::web;
 extern "C" {
 
 /// Cards, families, programs, categories, and the schema of the spec.
-EMSCRIPTEN_KEEPALIVE char* tidemark_describe() { return answered([] { return answers::described(data()); }); }
+EMSCRIPTEN_KEEPALIVE char* tidemark_describe() {
+  return answered([] { return answers::described(data()); });
+}
 
 /// {"program": name or null}: what predicting the question needs besides.
 EMSCRIPTEN_KEEPALIVE char* tidemark_program_needed(const char* question) {
@@ -137,8 +146,8 @@ EMSCRIPTEN_KEEPALIVE char* tidemark_program_needed(const char* question) {
   });
 }
 
-/// {"program": name or null}: what answers the question of what has been handed over; where more is needed, an error whose place
-/// is the name of that.
+/// {"program": name or null}: what answers the question of what has been handed over; where more is needed, an error
+/// whose place is the name of that.
 EMSCRIPTEN_KEEPALIVE char* tidemark_program_that_answers(const char* question) {
   return answered([&] {
     const answers::SharedPrograms programs = read_question(question).programs;
@@ -164,7 +173,8 @@ EMSCRIPTEN_KEEPALIVE char* tidemark_predict_ranks(const char* question) {
   return answered_text([&] { return predicted_ranks(question); });
 }
 
-/// {"plan": the text that `plan --json` writes, "text": what it prints, "card_bytes"}; the question's key "plan" has the wishes.
+/// {"plan": the text that `plan --json` writes, "text": what it prints, "card_bytes"}; the question's key "plan" has
+/// the wishes.
 EMSCRIPTEN_KEEPALIVE char* tidemark_plan(const char* question) {
   return answered([&] { return planned(question); });
 }

@@ -1,5 +1,5 @@
-// What the C++ library of Debian 12's emscripten (libc++ 13) lacks of C++20, as the core uses it.  Included before every
-// file of that build, and of no other; with a newer library it is to be deleted.
+// What the C++ library of Debian 12's emscripten (libc++ 13) lacks of C++20, as the core uses it.  Included before
+// every file of that build, and of no other; with a newer library it is to be deleted.
 #pragma once
 #include <algorithm>
 #include <charconv>
@@ -17,9 +17,11 @@
 namespace std {  // NOLINT(cert-dcl58-cpp): the names are to be found where the standard has them
 
 inline from_chars_result from_chars(const char* first, const char* last, double& number) {
-  // strtod needs an end, and takes more: signs, spaces before it, hexadecimal digits.  musl's knows no other locale than C.
+  // strtod needs an end, and takes more: signs, spaces before it, hexadecimal digits.  musl's knows no other locale
+  // than C.
   const string text(first, find_if(first, last, [](char c) { return c == 'x' || c == 'X'; }));
-  if (text.empty() || *first == '+' || (*first >= '\t' && *first <= '\r') || *first == ' ') return {first, errc::invalid_argument};
+  if (text.empty() || *first == '+' || (*first >= '\t' && *first <= '\r') || *first == ' ')
+    return {first, errc::invalid_argument};
   char* end = nullptr;
   const double read = strtod(text.c_str(), &end);
   if (end == text.c_str()) return {first, errc::invalid_argument};
@@ -56,7 +58,8 @@ class jthread {
 };
 
 namespace regex_constants {
-// libstdc++'s flag for a matcher that takes no exponential time; libc++'s matcher gives up by itself (error_complexity).
+// libstdc++'s flag for a matcher that takes no exponential time; libc++'s matcher gives up by itself
+// (error_complexity).
 inline constexpr syntax_option_type __polynomial{};
 }  // namespace regex_constants
 
@@ -64,7 +67,8 @@ namespace ranges {
 
 template <class Range, class T, class Projection = identity>
 auto find(Range&& range, const T& wanted, Projection projection = {}) {
-  return find_if(std::begin(range), std::end(range), [&](const auto& one) { return invoke(projection, one) == wanted; });
+  return find_if(std::begin(range), std::end(range),
+                 [&](const auto& one) { return invoke(projection, one) == wanted; });
 }
 template <class Range, class Predicate>
 auto find_if(Range&& range, Predicate is_it) {
@@ -92,11 +96,14 @@ void reverse(Range&& range) {
 }
 template <class Range, class Compare = std::less<>, class Projection = identity>
 void sort(Range&& range, Compare is_before = {}, Projection projection = {}) {
-  std::sort(std::begin(range), std::end(range), [&](const auto& a, const auto& b) { return is_before(invoke(projection, a), invoke(projection, b)); });
+  std::sort(std::begin(range), std::end(range),
+            [&](const auto& a, const auto& b) { return is_before(invoke(projection, a), invoke(projection, b)); });
 }
 template <class Range, class Compare = std::less<>, class Projection = identity>
 void stable_sort(Range&& range, Compare is_before = {}, Projection projection = {}) {
-  std::stable_sort(std::begin(range), std::end(range), [&](const auto& a, const auto& b) { return is_before(invoke(projection, a), invoke(projection, b)); });
+  std::stable_sort(std::begin(range), std::end(range), [&](const auto& a, const auto& b) {
+    return is_before(invoke(projection, a), invoke(projection, b));
+  });
 }
 
 }  // namespace ranges

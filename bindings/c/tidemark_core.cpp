@@ -56,11 +56,13 @@ __attribute__((visibility("default"))) void* tidemark_open(const char* folder, c
   return nullptr;
 }
 
-__attribute__((visibility("default"))) char* tidemark_ask(void* opened, const char* topic, const char* question, int* is_good) {
+__attribute__((visibility("default"))) char* tidemark_ask(void* opened, const char* topic, const char* question,
+                                                          int* is_good) {
   return asked(opened, topic, question, is_good, {});
 }
 
-__attribute__((visibility("default"))) char* tidemark_ask_and_be_told(void* opened, const char* topic, const char* question, int* is_good,
+__attribute__((visibility("default"))) char* tidemark_ask_and_be_told(void* opened, const char* topic,
+                                                                      const char* question, int* is_good,
                                                                       tidemark_tell tell, void* context) {
   return asked(opened, topic, question, is_good, told_by(tell, context));
 }

@@ -50,7 +50,8 @@ Programs programs_of_folder(const fs::path& folder, ReadPrograms when) {
 
 Data data_of_folder(const fs::path& folder, std::string_view version, ReadPrograms when) {
   const auto text = [&](const char* name) { return text_of_file(folder / name); };
-  constexpr const char *kResiduals = "residuals.json", *kEfficiency = "efficiency.json", *kStepTimes = "step_time_residuals.json";
+  constexpr const char *kResiduals = "residuals.json", *kEfficiency = "efficiency.json",
+                       *kStepTimes = "step_time_residuals.json";
   Data data{.version = std::string(version),
             .cards = io::read_catalogue(text("gpus.json"), "gpus.json"),
             .device_memory = text("device_memory.json"),

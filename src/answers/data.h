@@ -30,7 +30,8 @@ struct Data {
 
 enum class ReadPrograms { when_asked, at_once };
 
-/// The files of a folder that is laid out as data/.  With ReadPrograms::at_once no file is touched later on.  Throws Error.
+/// The files of a folder that is laid out as data/.  With ReadPrograms::at_once no file is touched later on.  Throws
+/// Error.
 Data data_of_folder(const std::filesystem::path& folder, std::string_view version, ReadPrograms when);
 
 }  // namespace tidemark::answers

@@ -22,10 +22,14 @@ Value described(const Data& data) {
   for (std::size_t i = 0; i < kCategories; ++i) categories.emplace_back(name_of(static_cast<Category>(i)));
   for (const plan::Decision& one : plan::decisions())
     decisions.push_back(Value::Map{{"name", one.name}, {"help", one.help}, {"same_training", one.same_training}});
-  return Value::Map{{"version", data.version},       {"cards", std::move(cards)},
-                    {"programs", std::move(programs)}, {"formats", std::move(formats)}, {"categories", std::move(categories)},
+  return Value::Map{{"version", data.version},
+                    {"cards", std::move(cards)},
+                    {"programs", std::move(programs)},
+                    {"formats", std::move(formats)},
+                    {"categories", std::move(categories)},
                     {"decisions", std::move(decisions)},
-                    {"spec_schema", io::spec_schema()}, {"plan_schema", io::schema_of_fields(describe_fields<PlanWishes>())}};
+                    {"spec_schema", io::spec_schema()},
+                    {"plan_schema", io::schema_of_fields(describe_fields<PlanWishes>())}};
 }
 
 }  // namespace tidemark::answers

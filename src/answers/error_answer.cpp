@@ -17,6 +17,8 @@ Value error_value(const Error& error) {
   return Value::Map{{"error", std::move(map)}};
 }
 
-Value error_value_of_bug(std::string_view what) { return Value::Map{{"error", error_map("bug", what, {}, "please report it")}}; }
+Value error_value_of_bug(std::string_view what) {
+  return Value::Map{{"error", error_map("bug", what, {}, "please report it")}};
+}
 
 }  // namespace tidemark::answers

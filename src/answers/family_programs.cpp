@@ -15,9 +15,10 @@ namespace tidemark::answers {
 namespace {
 
 /// What a family's program is bound to (FamilyUse), and whether it has to tell of image towers (check_towers).
-using Way = std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
-                       std::vector<std::string>, ExpertsImplementation, bool, bool, std::int64_t, std::int64_t,
-                       std::int64_t, std::string, std::string, std::string, std::int64_t, std::string, bool, bool, double>;
+using Way =
+    std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
+               std::vector<std::string>, ExpertsImplementation, bool, bool, std::int64_t, std::int64_t, std::int64_t,
+               std::string, std::string, std::string, std::int64_t, std::string, bool, bool, double>;
 
 Way way_of(const Spec& spec, const Value& model_config) {
   const FamilyUse use = family_use_of(spec, model_config);
@@ -31,7 +32,8 @@ Way way_of(const Spec& spec, const Value& model_config) {
           use.context.use_cache,
           spec.padding,
           spec.seq,
-          spec.images > 0 || spec.seq == 0 ? use.batch : 0,  // of images, and of samples of these, alone is anything counted
+          spec.images > 0 || spec.seq == 0 ? use.batch
+                                           : 0,  // of images, and of samples of these, alone is anything counted
           use.images,
           spec.image_size,
           spec.head,
@@ -83,7 +85,8 @@ class Families {
 
   SharedPrograms bound(const FamilyText& family, const Spec& spec) const {
     std::vector<Program> programs;
-    programs.push_back(io::read_family_text(family.text, family.name, model_config_, family_use_of(spec, model_config_)));
+    programs.push_back(
+        io::read_family_text(family.text, family.name, model_config_, family_use_of(spec, model_config_)));
     check_towers(spec, programs.front());
     return std::make_shared<const std::vector<Program>>(std::move(programs));
   }

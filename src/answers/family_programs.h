@@ -20,8 +20,8 @@ using ProgramsOf = std::function<SharedPrograms(const Spec&)>;
 
 using TextOf = std::function<FamilyText()>;
 
-/// Of at least one family the first that holds, bound to `model_config` for each way of running it, once; what holds for none is
-/// refused as the first refuses it.  A text is read when it is needed.  May be called by several threads.
+/// Of at least one family the first that holds, bound to `model_config` for each way of running it, once; what holds
+/// for none is refused as the first refuses it.  A text is read when it is needed.  May be called by several threads.
 ProgramsOf programs_of_families(std::vector<TextOf> families, Value model_config);
 
 /// The same programs for every spec, or none.

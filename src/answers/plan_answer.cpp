@@ -21,23 +21,28 @@ Value with_card(Value asked, const Place& place) {
   const Value* spec = asked.find("spec");
   Value keys = spec ? *spec : Value(Value::Map());
   keys.set("gpu", place.card);
-  if (const std::int64_t split = gpus_of_one_copy(keys); place.gpus > 1 && split > 1 && !keys.find("gpus")) keys.set("gpus", split);
+  if (const std::int64_t split = gpus_of_one_copy(keys); place.gpus > 1 && split > 1 && !keys.find("gpus"))
+    keys.set("gpus", split);
   asked.set("spec", std::move(keys));
   return asked;
 }
 
 Asking read_asking(const Value& asked, const std::string& card, const PlanWishes& wishes, const Data& data) {
   const Place place = place_of(card, data.cards);
-  Asking asking{.question = read_question(card.empty() ? asked : with_card(asked, place), data), .gpus = 1, .engine = {}};
+  Asking asking{
+      .question = read_question(card.empty() ? asked : with_card(asked, place), data), .gpus = 1, .engine = {}};
   Question& question = asking.question;
   asking.gpus = std::max(place.gpus * wishes.nodes, question.spec.gpus);
   asking.engine.model_config = question.model_config;
   asking.engine.card = question.card;
   asking.engine.programs = question.programs_of;
   asking.engine.efficiency = data.efficiency.of(question.card.key);
-  if (asking.gpus > 1) communicator_bytes(question.card.beside.nccl, question.card.link.kind, 2, false);  // throws where that is not known
+  if (asking.gpus > 1)
+    communicator_bytes(question.card.beside.nccl, question.card.link.kind, 2, false);  // throws where that is not known
   if (!wishes.margin.empty())
-    asking.engine.keep_margin = [&data, quantile = wishes.margin](Report& report) { add_margin(report, data.residuals, quantile, {}); };
+    asking.engine.keep_margin = [&data, quantile = wishes.margin](Report& report) {
+      add_margin(report, data.residuals, quantile, {});
+    };
   return asking;
 }
 
@@ -96,8 +101,8 @@ PlanAnswer planned(const Value& asked, const Data& data, const plan::Told& told)
     return {io::largest_value(found, size), io::largest_to_text(found, size, card, question.bounds), card.total_bytes};
   }
   if (!wishes.checkpointing_under.empty()) {
-    const plan::CheckpointingPlan found =
-        plan::plan_checkpointing(question, budget_bytes_of(wishes.checkpointing_under, "checkpointing_under"), asking.engine);
+    const plan::CheckpointingPlan found = plan::plan_checkpointing(
+        question, budget_bytes_of(wishes.checkpointing_under, "checkpointing_under"), asking.engine);
     return {io::checkpointing_value(found), io::checkpointing_to_text(found, card, question.bounds), card.total_bytes};
   }
   const plan::Goal goal = goal_of(wishes.goal, "goal");

@@ -6,8 +6,8 @@
 namespace tidemark::answers {
 
 struct PlanAnswer {
-  Value plan;        // as `tidemark plan --json` writes it
-  std::string text;  // as it prints it
+  Value plan;                   // as `tidemark plan --json` writes it
+  std::string text;             // as it prints it
   std::int64_t card_bytes = 0;  // that the card has; of several cards 0
 };
 

@@ -40,8 +40,10 @@ void add_allowed(const std::string& text, plan::Freedom& freedom, plan::Bounds& 
 }  // namespace
 
 void check_one_question(const PlanWishes& wishes) {
-  if (!wishes.goal.empty() + !wishes.largest.empty() + !wishes.cheapest.empty() + !wishes.checkpointing_under.empty() > 1)
-    throw Error(Errc::usage, "goal, largest, cheapest and checkpointing_under are four questions", "plan", "ask one at a time");
+  if (!wishes.goal.empty() + !wishes.largest.empty() + !wishes.cheapest.empty() + !wishes.checkpointing_under.empty() >
+      1)
+    throw Error(Errc::usage, "goal, largest, cheapest and checkpointing_under are four questions", "plan",
+                "ask one at a time");
 }
 
 plan::Question question_of(const Spec& spec, std::int64_t gpus, const PlanWishes& wishes) {
@@ -57,7 +59,8 @@ plan::Question question_of(const Spec& spec, std::int64_t gpus, const PlanWishes
                                                         : question.spec.batch * question.spec.grad_accumulation *
                                                               plan::data_parallel_ranks(question.spec);
   for (const std::string& trainer : wishes.trainers)
-    if (const auto as_trained = io::trained_as_written(trainer, "trainers")) question.bounds.trainers.push_back(as_trained);
+    if (const auto as_trained = io::trained_as_written(trainer, "trainers"))
+      question.bounds.trainers.push_back(as_trained);
   for (const std::string& allowed : wishes.allow) add_allowed(allowed, question.freedom, question.bounds);
   return question;
 }
@@ -75,14 +78,16 @@ std::int64_t budget_bytes_of(const std::string& text, const std::string& where) 
   try {
     return parse_bytes(text);
   } catch (const Error& error) {
-    throw Error(error.code(), error.message(), where,
-                error.hint().empty() ? "or say card, for what fits on it" : error.hint() + "; or card, for what fits on it");
+    throw Error(
+        error.code(), error.message(), where,
+        error.hint().empty() ? "or say card, for what fits on it" : error.hint() + "; or card, for what fits on it");
   }
 }
 
 void check_checkpointing_alone(const PlanWishes& wishes, const std::string& where) {
   if (!wishes.fix.empty() || !wishes.allow.empty() || wishes.samples > 0)
-    throw Error(Errc::usage, "all but the checkpointing stays as the options say", where, "leave out fix, allow and samples");
+    throw Error(Errc::usage, "all but the checkpointing stays as the options say", where,
+                "leave out fix, allow and samples");
 }
 
 }  // namespace tidemark::answers

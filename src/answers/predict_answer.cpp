@@ -43,8 +43,9 @@ Report predicted(const Value& asked, const Data& data) {
   const std::string margin = text_or_nothing(asked, "margin");
   if (!margin.empty()) parse_quantile(margin);
   const Question question = read_question(asked, data);
-  Report report = is_true(asked, "all_ranks") ? predicted_ranks(question)
-                                              : predict(question.spec, question.model_config, question.card, options_of(question));
+  Report report = is_true(asked, "all_ranks")
+                      ? predicted_ranks(question)
+                      : predict(question.spec, question.model_config, question.card, options_of(question));
   report = told(std::move(report), question, data);
   if (!margin.empty()) add_margin(report, data.residuals, margin, modality_of(question.spec));
   return report;

@@ -6,8 +6,8 @@
 
 namespace tidemark::answers {
 
-/// With the keys "all_ranks" (true: a report on every rank) and "margin" ("p90": keep that quantile of measured residuals free) of `asked`.
-/// Throws Error.
+/// With the keys "all_ranks" (true: a report on every rank) and "margin" ("p90": keep that quantile of measured
+/// residuals free) of `asked`. Throws Error.
 Report predicted(const Value& asked, const Data& data);
 
 /// What a report says of its versions and sources is filled in.

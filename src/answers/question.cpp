@@ -38,15 +38,16 @@ Spec spec_of(const Value& asked) {
     return spec;
   }
   if (spec.model.as_text() && !spec.model.as_text()->empty())
-    throw Error(Errc::bad_value, fmt::format("{} is not looked up: neither files nor the hub are", spec.model.quoted()), "model",
-                "put the content of its config.json here");
+    throw Error(Errc::bad_value, fmt::format("{} is not looked up: neither files nor the hub are", spec.model.quoted()),
+                "model", "put the content of its config.json here");
   throw Error(Errc::usage, "which model? Its configuration is missing", "model", "its config.json is wanted, as a map");
 }
 
 // Eight well-spread names: enough to see how they are written.
 std::string some_names(const io::Catalogue& cards) {
   std::string names;
-  for (std::size_t i = 0; i < cards.size(); i += cards.size() / 8 + 1) names += (names.empty() ? "" : ", ") + cards[i].key;
+  for (std::size_t i = 0; i < cards.size(); i += cards.size() / 8 + 1)
+    names += (names.empty() ? "" : ", ") + cards[i].key;
   return names;
 }
 
@@ -56,7 +57,8 @@ Card card_of(const Value& asked, const Spec& spec, const Data& data) {
     throw Error(Errc::usage, "which card?", "gpu", fmt::format("it takes a name, such as {}", some_names(data.cards)));
   Card card = described ? io::read_card(io::value_to_json(*described), spec.gpu.empty() ? "card" : spec.gpu)
                         : io::find_card(data.cards, spec.gpu);
-  return io::card_as_asked(std::move(card), data.device_memory, spec.memory, kLinkNames[static_cast<std::size_t>(spec.link)]);
+  return io::card_as_asked(std::move(card), data.device_memory, spec.memory,
+                           kLinkNames[static_cast<std::size_t>(spec.link)]);
 }
 
 std::vector<TextOf> families_at_hand(const Spec& spec, const Programs& programs) {
@@ -69,7 +71,9 @@ std::vector<TextOf> families_at_hand(const Spec& spec, const Programs& programs)
 /// What a question brings is the only one.
 std::vector<TextOf> families_of(const Value& asked, const Spec& spec, const Programs& programs) {
   if (const Value* program = asked.find("program"))
-    return {[brought = FamilyText{text_in(*program, "program", "name"), text_in(*program, "program", "text")}] { return brought; }};
+    return {[brought = FamilyText{text_in(*program, "program", "name"), text_in(*program, "program", "text")}] {
+      return brought;
+    }};
   return programs.text ? families_at_hand(spec, programs) : std::vector<TextOf>();
 }
 
@@ -98,7 +102,12 @@ void take_sources(Question& question, const Value& asked) {
 Question read_question(const Value& asked, const Data& data) {
   Spec spec = spec_of(asked);
   Card card = card_of(asked, spec, data);
-  Question question{.spec = spec, .model_config = spec.model, .card = std::move(card), .programs_of = {}, .programs = {}, .sources = {}};
+  Question question{.spec = spec,
+                    .model_config = spec.model,
+                    .card = std::move(card),
+                    .programs_of = {},
+                    .programs = {},
+                    .sources = {}};
   take_sources(question, asked);
   std::vector<TextOf> families = families_of(asked, spec, data.programs);
   if (families.empty()) throw NotCaptured(no_program_of(model_type_of(spec.model), data.programs.names));
@@ -141,7 +150,8 @@ std::int64_t gpus_of_one_copy(const Value& keys) {
   for (const char* way : {"pp", "tp", "cp"}) {
     const Value* options = keys.find(way);
     const Value* degree = options && options->as_map() ? options->find("degree") : nullptr;
-    if (degree && degree->as_integer() && *degree->as_integer() > 0) gpus = checked_multiply(gpus, *degree->as_integer());
+    if (degree && degree->as_integer() && *degree->as_integer() > 0)
+      gpus = checked_multiply(gpus, *degree->as_integer());
   }
   return gpus;
 }

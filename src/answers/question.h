@@ -2,9 +2,9 @@
 //
 //   {"spec": …, "sources": …, "config": {"text": …, "file": …}, "program": {"name": …, "text": …}, "card": …}
 //
-// "spec" has the keys of a spec file, with the model's config.json under "model".  All the rest may be left out: where what
-// nobody said was found; config.json as it was written, for messages that name a line of it; the captured program of the
-// model's family; a card that is described instead of named.
+// "spec" has the keys of a spec file, with the model's config.json under "model".  All the rest may be left out: where
+// what nobody said was found; config.json as it was written, for messages that name a line of it; the captured program
+// of the model's family; a card that is described instead of named.
 #pragma once
 #include <initializer_list>
 #include <map>
@@ -54,8 +54,8 @@ Place place_of(const std::string& text, const io::Catalogue& cards);
 /// "gpu" of the first of these keys of a spec that has it as a text; empty where none does.
 std::string card_said(std::initializer_list<const Value*> keys);
 
-/// GPUs that one copy of the model is laid out over by a spec's keys (pp, tp, cp).  As many it has at least: a plan says
-/// elsewhere how many there are, and decides what they do.
+/// GPUs that one copy of the model is laid out over by a spec's keys (pp, tp, cp).  As many it has at least: a plan
+/// says elsewhere how many there are, and decides what they do.
 std::int64_t gpus_of_one_copy(const Value& keys);
 
 }  // namespace tidemark::answers

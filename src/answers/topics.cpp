@@ -44,16 +44,20 @@ Value keys_of_question() {
   spec.set("description", "The training: the keys of a spec file, with the model's config.json under \"model\"");
   Value sources = schema("object", "Where what nobody said was found, for the report to tell");
   sources.set("additionalProperties", Value::Map{{"type", "string"}});
-  return Value::Map{{"spec", std::move(spec)},
-                    {"config", texts_of("Instead of spec.model: config.json as it was written, and its name for messages", {"text", "file"})},
-                    {"program", texts_of("The captured program of the model's family, instead of the one that is at hand", {"name", "text"})},
-                    {"card", schema("object", "A card that is described instead of named")},
-                    {"sources", std::move(sources)}};
+  return Value::Map{
+      {"spec", std::move(spec)},
+      {"config",
+       texts_of("Instead of spec.model: config.json as it was written, and its name for messages", {"text", "file"})},
+      {"program",
+       texts_of("The captured program of the model's family, instead of the one that is at hand", {"name", "text"})},
+      {"card", schema("object", "A card that is described instead of named")},
+      {"sources", std::move(sources)}};
 }
 
 Value keys_of_predict() {
-  return merged(keys_of_question(), Value::Map{{"all_ranks", schema("boolean", "A report on every rank")},
-                                               {"margin", schema("string", "A quantile of measured residuals to keep free, such as p90")}});
+  return merged(keys_of_question(),
+                Value::Map{{"all_ranks", schema("boolean", "A report on every rank")},
+                           {"margin", schema("string", "A quantile of measured residuals to keep free, such as p90")}});
 }
 
 Value keys_of_plan() {
@@ -63,10 +67,12 @@ Value keys_of_plan() {
   share.set("description", "Of a search that several machines do: one of them, or what they found");
   Value shares = schema("object", "The same of each card of plan.cheapest, by its name");
   shares.set("additionalProperties", share);
-  return merged(keys_of_question(), Value::Map{{"plan", std::move(wishes)},
-                                               {"share", std::move(share)},
-                                               {"shares", std::move(shares)},
-                                               {"with_text", schema("boolean", "Answer {\"json\", \"text\"}: the plan, and the plan for a person")}});
+  return merged(
+      keys_of_question(),
+      Value::Map{{"plan", std::move(wishes)},
+                 {"share", std::move(share)},
+                 {"shares", std::move(shares)},
+                 {"with_text", schema("boolean", "Answer {\"json\", \"text\"}: the plan, and the plan for a person")}});
 }
 
 Value keys_of_explain() {
@@ -86,7 +92,9 @@ Report report_in(const Value& asked) {
   return io::read_report(report ? to_text(*report, {"", "report"}) : "", "report");
 }
 
-std::string predict_text(const Value& asked, const Data& data, const plan::Told&) { return io::write_report(predicted(asked, data)); }
+std::string predict_text(const Value& asked, const Data& data, const plan::Told&) {
+  return io::write_report(predicted(asked, data));
+}
 
 std::string plan_text(const Value& asked, const Data& data, const plan::Told& told) {
   const Value* with_text = asked.find("with_text");
@@ -98,16 +106,24 @@ std::string plan_text(const Value& asked, const Data& data, const plan::Told& to
 
 std::string explain_text(const Value& asked, const Data& data, const plan::Told&) {
   const Value *by = asked.find("by"), *rows = asked.find("rows"), *layers = asked.find("layers");
-  io::Explanation wanted{.lists = io::parse_peak_lists(by ? to_text(*by, {"", "by"}) : "category,module,operation", "by")};
-  if (rows) wanted.rows = static_cast<std::size_t>(std::clamp<std::int64_t>(to_integer(*rows, {"", "rows"}), 1, 1'000'000));
+  io::Explanation wanted{.lists =
+                             io::parse_peak_lists(by ? to_text(*by, {"", "by"}) : "category,module,operation", "by")};
+  if (rows)
+    wanted.rows = static_cast<std::size_t>(std::clamp<std::int64_t>(to_integer(*rows, {"", "rows"}), 1, 1'000'000));
   if (layers) wanted.layers_together = !to_bool(*layers, {"", "layers"});
   const Report report = asked.find("report") ? report_in(asked) : predicted(asked, data);
   return io::value_to_json(Value::Map{{"verdict", report.verdict}, {"text", io::explanation_of(report, wanted)}});
 }
 
-std::string html_text(const Value& asked, const Data&, const plan::Told&) { return io::report_to_html(report_in(asked)); }
-std::string plain_text(const Value& asked, const Data&, const plan::Told&) { return io::report_to_text(report_in(asked)); }
-std::string described_text(const Value&, const Data& data, const plan::Told&) { return io::value_to_json(described(data)); }
+std::string html_text(const Value& asked, const Data&, const plan::Told&) {
+  return io::report_to_html(report_in(asked));
+}
+std::string plain_text(const Value& asked, const Data&, const plan::Told&) {
+  return io::report_to_text(report_in(asked));
+}
+std::string described_text(const Value&, const Data& data, const plan::Told&) {
+  return io::value_to_json(described(data));
+}
 std::string options_text(const Value& asked, const Data&, const plan::Told&) {
   const Value* spec = asked.find("spec");
   return io::options_of(spec ? *spec : Value(Value::Map()));
@@ -136,7 +152,8 @@ const Topic& topic_of(std::string_view name) {
     if (topic.name == name) return topic;
     known.emplace_back(topic.name);
   }
-  throw Error(Errc::unknown_name, fmt::format("\"{}\" is nothing that can be asked", name), "topic", did_you_mean(name, known));
+  throw Error(Errc::unknown_name, fmt::format("\"{}\" is nothing that can be asked", name), "topic",
+              did_you_mean(name, known));
 }
 
 /// Made once: what is compared with each question's keys.

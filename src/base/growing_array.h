@@ -1,5 +1,5 @@
-// Plain values of which there come to be very many.  A vector copies them into new memory as it grows, and has both for that
-// long; realloc moves the pages of what is large (Linux: mremap), so that there is never more than is used.
+// Plain values of which there come to be very many.  A vector copies them into new memory as it grows, and has both for
+// that long; realloc moves the pages of what is large (Linux: mremap), so that there is never more than is used.
 #pragma once
 #include <algorithm>
 #include <cstddef>

@@ -17,7 +17,7 @@ class InlineVector {
   explicit InlineVector(std::size_t count) { resize(count); }
   /// {first, second}, from left to right.  Not by std::initializer_list, whose elements can only be copied.
   template <class... U>
-    requires(sizeof...(U) > 0 && (std::convertible_to<U &&, T> && ...))
+    requires(sizeof...(U) > 0 && (std::convertible_to<U&&, T> && ...))
   InlineVector(U&&... values) {
     reserve(sizeof...(U));
     (static_cast<void>(new (data_ + size_++) T(std::forward<U>(values))), ...);

@@ -32,8 +32,8 @@ bool AllRanks::fit() const {
   return std::all_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.second.fits == true; });
 }
 
-void add_ranks(AllRanks& all, const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config, const Card& card,
-               const PredictOptions& options) {
+void add_ranks(AllRanks& all, const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config,
+               const Card& card, const PredictOptions& options) {
   std::mutex mutex;
   in_parallel(ranks.size(), [&](std::size_t number) {
     Spec one = spec;

@@ -28,8 +28,8 @@ class AllRanks {
 };
 
 /// predict() of some ranks of spec.gpus, over all cores; `options.on_event` must stand that.  Throws as predict() does.
-void add_ranks(AllRanks& all, const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config, const Card& card,
-               const PredictOptions& options = {});
+void add_ranks(AllRanks& all, const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config,
+               const Card& card, const PredictOptions& options = {});
 Report predict_ranks(const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config, const Card& card,
                      const PredictOptions& options = {});
 /// Of all of them.

@@ -29,9 +29,11 @@ std::vector<CategoryOverTime> categories_over_time(const Run& run) {
   const Points& points = run.timeline().points();
   const std::vector<std::size_t> first = first_points(points);
   std::array<CategoryOverTime, kCategories> all;  // at first by how much each point differs from the one before it
-  for (std::size_t i = 0; i < kCategories; ++i) all[i] = {std::string(name_of(static_cast<Category>(i))), std::vector<std::int64_t>(points.size())};
+  for (std::size_t i = 0; i < kCategories; ++i)
+    all[i] = {std::string(name_of(static_cast<Category>(i))), std::vector<std::int64_t>(points.size())};
   const auto add = [&](std::int32_t event, Category category, std::int64_t bytes) {
-    if (static_cast<std::size_t>(event) < first.size()) all[static_cast<std::size_t>(category)].bytes[first[static_cast<std::size_t>(event)]] += bytes;
+    if (static_cast<std::size_t>(event) < first.size())
+      all[static_cast<std::size_t>(category)].bytes[first[static_cast<std::size_t>(event)]] += bytes;
   };
   for (const LedgerEntry& entry : run.ledger()) {
     add(entry.born, entry.category, entry.bytes);

@@ -40,7 +40,8 @@ std::optional<Dtype> policy_dtype(PolicyDtype dtype) {
 
 void check_fsdp2(const Spec& spec) {
   if (spec.grad_scaler) refuse("grad_scaler", "fully_shard is known without a scaler", "train in bf16");
-  // `accelerate launch` makes a backend for the host beside NCCL where it is told to offload (1.15.0: state.py, PartialState).
+  // `accelerate launch` makes a backend for the host beside NCCL where it is told to offload (1.15.0: state.py,
+  // PartialState).
   if (spec.fsdp2 && spec.fsdp2->offload_policy == Offload::cpu && spec.max_grad_norm && !runs_as_trainer(spec))
     refuse("max_grad_norm", "NCCL cannot add up norms of gradients that are on the host",
            "leave it or offload_policy out");

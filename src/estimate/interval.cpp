@@ -117,7 +117,8 @@ std::vector<Circumstances> others_than(const Circumstances& own, const Open& ope
   for (const AddressOrder addresses : {AddressOrder::ascending, AddressOrder::descending})
     for (const StreamWork work : {StreamWork::finished, StreamWork::unfinished}) {
       const Circumstances other{addresses, work};
-      const bool may_be = (open.addresses || addresses == own.addresses) && (open.stream_work || work == own.stream_work);
+      const bool may_be =
+          (open.addresses || addresses == own.addresses) && (open.stream_work || work == own.stream_work);
       if (may_be && other != own) others.push_back(other);
     }
   return others;

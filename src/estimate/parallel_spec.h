@@ -97,7 +97,7 @@ struct Fsdp2Spec {
   bool requires_gradient_sync = true;
   Offload offload_policy = Offload::none;
   std::optional<std::int64_t> data_parallel_replicate_degree = {};  // torchtitan's name; none: a mesh of one dimension
-  std::vector<std::string> transformer_layer_cls_to_wrap = {};      // transformers' name; empty: the layers of every list
+  std::vector<std::string> transformer_layer_cls_to_wrap = {};  // transformers' name; empty: the layers of every list
 
   bool operator==(const Fsdp2Spec&) const = default;
   template <class Self, class Visit>
@@ -216,11 +216,12 @@ void ZeroSpec::fields(Self& self, Visit&& visit) {
   visit("offload_param", self.offload_param,
         choice(group, "Where the parts of the parameters are instead of on the card: offload_param.device (zero3)",
                kOffloadNames));
-  visit("init", self.init,
-        choice(group,
-               "What makes the model in parts, under deepspeed.zero.Init, once DeepSpeed's file is known (zero3); none: "
-               "it is whole first",
-               kZeroInitNames));
+  visit(
+      "init", self.init,
+      choice(group,
+             "What makes the model in parts, under deepspeed.zero.Init, once DeepSpeed's file is known (zero3); none: "
+             "it is whole first",
+             kZeroInitNames));
   visit("sub_group_size", self.sub_group_size,
         whole(group, "Elements of this rank that the optimizer updates at once (zero3: 1e9)", 0, 1e15));
   visit("stage3_prefetch_bucket_size", self.stage3_prefetch_bucket_size,

@@ -54,8 +54,9 @@ void check_card(const Card& card, const std::string& torch) {
                             card.name.empty() ? card.key : card.name, major, minor, torch),
                 "gpu", "the lowest that it runs on is 7.5, as of t4");
   if (card.total_bytes > DriverMemory::kMostBytes)
-    throw Error(Errc::bad_value, fmt::format("{} is more than any card that is simulated has", format_bytes(card.total_bytes)),
-                "gpu", fmt::format("{} at most", format_bytes(DriverMemory::kMostBytes)));
+    throw Error(Errc::bad_value,
+                fmt::format("{} is more than any card that is simulated has", format_bytes(card.total_bytes)), "gpu",
+                fmt::format("{} at most", format_bytes(DriverMemory::kMostBytes)));
 }
 
 OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Run& run) {
@@ -83,7 +84,8 @@ Captured captured_as(const Spec& spec, std::span<const Program> programs) {
   return {program_for(programs, context), context};
 }
 
-/// Whether it goes through experts one by one as the tokens of its capture chose them: nothing in it tells how others would.
+/// Whether it goes through experts one by one as the tokens of its capture chose them: nothing in it tells how others
+/// would.
 bool is_of_balanced_experts(const Program& program) {
   if (std::find(program.symbols.begin(), program.symbols.end(), kSkew) != program.symbols.end()) return false;
   const auto asks_where = [](const Statement& statement) {
@@ -97,15 +99,18 @@ bool is_of_balanced_experts(const Program& program) {
 /// What a program does not tell, and a strategy has to know.
 void check_program(const Spec& spec, const Program& program) {
   if (spec.parallel == Parallel::ep && spec.experts_implementation == ExpertsImplementation::eager)
-    throw Error(Errc::unsupported, "a captured program does not say how many tokens the experts of one rank get, run one by one",
+    throw Error(Errc::unsupported,
+                "a captured program does not say how many tokens the experts of one rank get, run one by one",
                 "experts_implementation");
   if (parse_routing(spec.moe_routing) > 0 && is_of_balanced_experts(program))
-    throw Error(Errc::unsupported, "the program was captured of tokens that go round all experts in turn", "moe_routing",
-                "write balanced, or run the program itself with tidemark run");
+    throw Error(Errc::unsupported, "the program was captured of tokens that go round all experts in turn",
+                "moe_routing", "write balanced, or run the program itself with tidemark run");
   const auto known = program.header.find("autocast");
-  if (known != program.header.end() && fmt::format(" {} ", known->second).find(fmt::format(" {} ", autocast_of(spec))) == std::string::npos)
+  if (known != program.header.end() &&
+      fmt::format(" {} ", known->second).find(fmt::format(" {} ", autocast_of(spec))) == std::string::npos)
     throw Error(Errc::unsupported,
-                fmt::format("the model does under autocast what is not told by its program, which is of autocast {}", known->second),
+                fmt::format("the model does under autocast what is not told by its program, which is of autocast {}",
+                            known->second),
                 "autocast", "have it captured so (--autocast), or run the program itself with tidemark run");
   check_towers(spec, program);
 }
@@ -114,7 +119,8 @@ std::unique_ptr<Model> make_model(const Spec& spec, std::span<const Program> pro
   const Captured captured = captured_as(spec, programs);
   check_program(spec, captured.program);
   const bool checks_sizes = !spec.tp && !spec.cp && !spec.pp && spec.parallel != Parallel::ep;
-  return make_program_model(captured.program, captured.context, dtype_of(spec.dtype), checks_sizes, computed_dtype_of(spec));
+  return make_program_model(captured.program, captured.context, dtype_of(spec.dtype), checks_sizes,
+                            computed_dtype_of(spec));
 }
 
 /// Of kernels that transformers takes where they are installed (integrations/hub_kernels.py).
@@ -146,9 +152,10 @@ std::vector<std::string> noted(const Spec& spec, const Program& program) {
     assumptions.push_back(
         fmt::format("config.json: transformers does not read {}, so it changes nothing", fmt::join(keys, ", ")));
   if (const auto most = positions_of(program.config); most && spec.seq > most->count)
-    assumptions.push_back(fmt::format("{} tokens are more than the {} positions of the model ({}): where these are learned, the "
-                                      "lookup fails on a real card",
-                                      spec.seq, most->count, most->key));
+    assumptions.push_back(
+        fmt::format("{} tokens are more than the {} positions of the model ({}): where these are learned, the "
+                    "lookup fails on a real card",
+                    spec.seq, most->count, most->key));
   return assumptions;
 }
 
@@ -156,22 +163,26 @@ std::vector<std::string> noted(const Spec& spec, const Program& program) {
 std::string told_difference(const Program& program) {
   const auto differs = program.header.find("differs");
   if (differs == program.header.end()) return {};
-  return fmt::format("; trainings of {} were not equal to what is predicted of it ({})", program.model_type, differs->second);
+  return fmt::format("; trainings of {} were not equal to what is predicted of it ({})", program.model_type,
+                     differs->second);
 }
 
 /// Of the release of transformers that answers, `version`.
 std::string told_of(const Program& program, std::string_view version) {
   if (program.is_of_own_module)
     return fmt::format("the model is a program, captured of {} with torch {}", program.class_name, program.torch);
-  return fmt::format("the model is a program, captured of transformers {} with torch {}{}{}", program.transformers, program.torch,
-                     version == program.transformers ? "" : fmt::format("; at the family's default configuration {} is equal", version),
-                     told_difference(program));
+  return fmt::format(
+      "the model is a program, captured of transformers {} with torch {}{}{}", program.transformers, program.torch,
+      version == program.transformers ? ""
+                                      : fmt::format("; at the family's default configuration {} is equal", version),
+      told_difference(program));
 }
 
 bool wraps_layers(const Spec& spec) { return spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::fsdp2; }
 
 void count_parameters(Module& root, Work& work) {
-  visit_parameters(root, [&](const Module&, const Parameter& parameter) { work.parameter_bytes += parameter.tensor.bytes(); });
+  visit_parameters(
+      root, [&](const Module&, const Parameter& parameter) { work.parameter_bytes += parameter.tensor.bytes(); });
   for (const Tensor& parameter : trainable_parameters(root)) work.trained_bytes += parameter.bytes();
 }
 
@@ -198,9 +209,10 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     if (!assumption.empty()) recorder.assume(assumption);
   for (const std::string& assumption : read.assumptions) recorder.assume(assumption);
   if (spec.quantization && spec.quantization->load_in_8bit && spec.quantization->threshold > 0)
-    recorder.assume(fmt::format("no activation reaches llm_int8_threshold, {:g}: the columns of those that do are kept and multiplied apart, "
-                                "which takes more",
-                                spec.quantization->threshold));
+    recorder.assume(fmt::format(
+        "no activation reaches llm_int8_threshold, {:g}: the columns of those that do are kept and multiplied apart, "
+        "which takes more",
+        spec.quantization->threshold));
   recorder.assume(told_of(captured_as(spec, options.programs).program, transformers.version));
   if (options.programs.front().is_of_own_module && wraps_layers(spec))
     recorder.assume("what is wrapped by itself are the layers of every nn.ModuleList");
@@ -262,17 +274,19 @@ Report predict(const Spec& asked, const Value& model_config, const Card& card, c
 void check_towers(const Spec& spec, const Program& program) {
   if (spec.images == 0) return;
   if (spec.parallel == Parallel::zero3 && !program.header.contains("looks"))
-    throw Error(Errc::unsupported,
-                fmt::format("the program of {} does not say which weights are read without being used, as image towers do "
-                            "for their type, and ZeRO 3 gathers them",
-                            program.model_type),
-                "parallel");
+    throw Error(
+        Errc::unsupported,
+        fmt::format("the program of {} does not say which weights are read without being used, as image towers do "
+                    "for their type, and ZeRO 3 gathers them",
+                    program.model_type),
+        "parallel");
   if (spec.quantization && spec.quantization->prepare && !program.header.contains("half_images"))
-    throw Error(Errc::unsupported,
-                fmt::format("the program of {} does not say which values follow the type of a tower's weights, which are "
-                            "float32 while those of the rest are not",
-                            program.model_type),
-                "quantization.prepare", "leave it out, or run the program itself with tidemark run");
+    throw Error(
+        Errc::unsupported,
+        fmt::format("the program of {} does not say which values follow the type of a tower's weights, which are "
+                    "float32 while those of the rest are not",
+                    program.model_type),
+        "quantization.prepare", "leave it out, or run the program itself with tidemark run");
 }
 
 std::vector<OpInfo> known_ops() {

@@ -27,7 +27,8 @@ struct PredictOptions {
   std::span<const Program> programs = {};
   /// Whether steps that are known to repeat are repeated, instead of simulated (Note [Steps that repeat]).
   bool repeat_steps = true;
-  /// Backward passes of the first step after which it ends, so that the report is of how the program begins; 0: all of it.
+  /// Backward passes of the first step after which it ends, so that the report is of how the program begins; 0: all of
+  /// it.
   std::int64_t passes = 0;
   /// Whether the report tells what its timeline is made of.
   bool categories = false;
@@ -35,11 +36,13 @@ struct PredictOptions {
   Work* work = nullptr;
 };
 
-/// `model_config` is the model's config.json; its programs bring theirs.  The report comes back judged.  Throws Error{unsupported} for what is
-/// known and not simulated, Error{unknown_name} and Error{bad_value} for what is wrong in either.
+/// `model_config` is the model's config.json; its programs bring theirs.  The report comes back judged.  Throws
+/// Error{unsupported} for what is known and not simulated, Error{unknown_name} and Error{bad_value} for what is wrong
+/// in either.
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options = {});
 
-/// Throws Error{unsupported} where the program does not tell of image towers what the spec's way of training asks of them.
+/// Throws Error{unsupported} where the program does not tell of image towers what the spec's way of training asks of
+/// them.
 void check_towers(const Spec& spec, const Program& program);
 
 struct OpInfo {

@@ -76,8 +76,9 @@ LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
   return options;
 }
 
-/// Whether embeddings' outputs are told to need gradients where layers run again: gradient_checkpointing_enable does that for
-/// models of text (5.17.0); before transformers 5 PEFT alone did (4.57.6; peft_model.py, _prepare_model_for_gradient_checkpointing).
+/// Whether embeddings' outputs are told to need gradients where layers run again: gradient_checkpointing_enable does
+/// that for models of text (5.17.0); before transformers 5 PEFT alone did (4.57.6; peft_model.py,
+/// _prepare_model_for_gradient_checkpointing).
 bool asks_gradients_of_embeddings(const Spec& spec) {
   const std::optional<Release> release = release_of(spec.transformers);
   return spec.checkpointing != Checkpointing::none && (spec.lora || !release || release->major >= 5);
@@ -202,8 +203,9 @@ bool loads_by_device_map(const Spec& spec, const Value& config, const Assume& as
   const std::optional<Release> release = release_of(spec.transformers);
   const bool is_known = (!release || release->major >= 5) && !has_experts(config);
   if (!is_known)
-    assume("weights get to the card as Module.to moves them: what from_pretrained(device_map=\"auto\") leaves behind of experts, "
-           "which it lays together while others come, and before transformers 5, is not known");
+    assume(
+        "weights get to the card as Module.to moves them: what from_pretrained(device_map=\"auto\") leaves behind of experts, "
+        "which it lays together while others come, and before transformers 5, is not known");
   return is_known;
 }
 
@@ -265,8 +267,8 @@ Dtype dtype_of(WeightDtype dtype) {
 Context context_of(const Spec& spec, const Value& config) {
   // Models that checkpoint use no cache, whatever they are told (5.17.0: utils/generic.py, merge_with_config_defaults).
   const bool checkpoints = spec.checkpointing != Checkpointing::none;
-  // TrainingArguments.use_cache is false and goes into the model's configuration (5.17.0: trainer.py, Trainer.__init__),
-  // but not into that of its text, where the model has one, which its language model looks at.
+  // TrainingArguments.use_cache is false and goes into the model's configuration (5.17.0: trainer.py,
+  // Trainer.__init__), but not into that of its text, where the model has one, which its language model looks at.
   const bool is_told = spec.loop == LoopKind::trainer && !config.find("text_config");
   const bool is_passed = spec.loop == LoopKind::sft_trainer;  // with each call
   const bool is_off = spec.use_cache == UseCache::no || is_passed || (spec.use_cache == UseCache::automatic && is_told);
@@ -307,14 +309,25 @@ std::string autocast_of(const Spec& spec) {
 
 FamilyUse family_use_of(const Spec& spec, const Value& config) {
   const ImageSize size = parse_image_size(spec.image_size);
-  return {context_of(spec, config), spec.attn == Attention::automatic, spec.seq, samples_at_once(spec), images_here(spec), size.height, size.width,
-          spec.head, autocast_of(spec), spec.checkpointing != Checkpointing::none,
-          spec.cp ? spec.cp->degree : 1, spec.transformers};
+  return {context_of(spec, config),
+          spec.attn == Attention::automatic,
+          spec.seq,
+          samples_at_once(spec),
+          images_here(spec),
+          size.height,
+          size.width,
+          spec.head,
+          autocast_of(spec),
+          spec.checkpointing != Checkpointing::none,
+          spec.cp ? spec.cp->degree : 1,
+          spec.transformers};
 }
 
 Data data_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
-  return {spec.batch, spec.seq, images_here(spec), size.height, size.width, images_here(spec) == spec.images ? spec.image_tokens : std::nullopt, spec.labels};
+  return {spec.batch,  spec.seq,   images_here(spec),
+          size.height, size.width, images_here(spec) == spec.images ? spec.image_tokens : std::nullopt,
+          spec.labels};
 }
 
 Error no_program_of(const std::string& model_type, std::span<const std::string> names) {
@@ -323,21 +336,24 @@ Error no_program_of(const std::string& model_type, std::span<const std::string> 
     const std::string_view file = std::string_view(name).substr(name.find('/') + 1);
     known.emplace_back(file.substr(0, file.find('.')));
   }
-  return Error(Errc::unsupported, fmt::format("no model type {} here", Value(model_type).quoted()), "config.json: model_type",
-               did_you_mean(model_type, known) + " (`tidemark models` lists them)");
+  return Error(Errc::unsupported, fmt::format("no model type {} here", Value(model_type).quoted()),
+               "config.json: model_type", did_you_mean(model_type, known) + " (`tidemark models` lists them)");
 }
 
-std::vector<std::string> program_names(const std::string& model_type, const std::string& head, const Value& model_config) {
+std::vector<std::string> program_names(const std::string& model_type, const std::string& head,
+                                       const Value& model_config) {
   constexpr std::string_view kClassifies = "sequence_classification", kContrasts = "contrastive";
   const Value* said = model_config.find("architectures");
   const Value::List* classes = said ? said->as_list() : nullptr;
   const auto is_named = [&](std::string_view ending) {
     return head == "auto" && classes && std::any_of(classes->begin(), classes->end(), [&](const Value& name) {
-      return name.as_text() && name.as_text()->ends_with(ending);
-    });
+             return name.as_text() && name.as_text()->ends_with(ending);
+           });
   };
-  if (head == kClassifies || is_named("ForSequenceClassification")) return {fmt::format("{}.{}", model_type, kClassifies), model_type};
-  if (head == kContrasts || (head == "auto" && !is_named("ForImageClassification")))  // CLIP and what is like it, if nobody says more
+  if (head == kClassifies || is_named("ForSequenceClassification"))
+    return {fmt::format("{}.{}", model_type, kClassifies), model_type};
+  if (head == kContrasts ||
+      (head == "auto" && !is_named("ForImageClassification")))  // CLIP and what is like it, if nobody says more
     return {fmt::format("{}.{}", model_type, kContrasts), model_type};
   return {model_type};
 }
@@ -378,7 +394,8 @@ const std::string& model_type_of(const Value& model_config) {
 namespace {
 
 /// Whether SFTTrainer adds to the loss for the balance of experts: where the configuration has output_router_logits.
-/// trl: trainer/sft_trainer.py (1.16.0), aux_loss_enabled; transformers: models/*/configuration_*.py (5.17.0; 5.23.0 has it in all)
+/// trl: trainer/sft_trainer.py (1.16.0), aux_loss_enabled; transformers: models/*/configuration_*.py (5.17.0; 5.23.0
+/// has it in all)
 bool has_balancing_loss(const Spec& spec, const Value& config) {
   constexpr std::string_view kWithout[] = {"deepseek_v2", "deepseek_v3", "dots1", "glm4_moe"};
   const std::optional<Release> release = release_of(spec.transformers);

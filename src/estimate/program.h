@@ -21,11 +21,12 @@ Data data_of(const Spec& spec);
 /// How the model's forward is to run.
 Context context_of(const Spec& spec, const Value& config);
 
-/// In what a model computes without autocast: the dtype of the weights, or float32 where they are prepared for training with
-/// quantized ones (peft, prepare_model_for_kbit_training).
+/// In what a model computes without autocast: the dtype of the weights, or float32 where they are prepared for training
+/// with quantized ones (peft, prepare_model_for_kbit_training).
 Dtype computed_dtype_of(const Spec& spec);
 
-/// Under what of the kinds of autocast that models tell apart: "false", "own" (in the dtype that a model computes in), "other".
+/// Under what of the kinds of autocast that models tell apart: "false", "own" (in the dtype that a model computes in),
+/// "other".
 std::string autocast_of(const Spec& spec);
 
 /// What a family's program is bound for.
@@ -34,12 +35,14 @@ FamilyUse family_use_of(const Spec& spec, const Value& config);
 /// Error{unsupported} with the nearest of those that are at hand, "5.17.0/granite" or "granite".
 Error no_program_of(const std::string& model_type, std::span<const std::string> names);
 
-/// What the programs of a model type may be called, the one to look for first: "bert.sequence_classification" where that is
-/// what it is trained for, and "bert".
-std::vector<std::string> program_names(const std::string& model_type, const std::string& head, const Value& model_config);
+/// What the programs of a model type may be called, the one to look for first: "bert.sequence_classification" where
+/// that is what it is trained for, and "bert".
+std::vector<std::string> program_names(const std::string& model_type, const std::string& head,
+                                       const Value& model_config);
 
-/// Of `names`, "5.17.0/granite", those of the model's family, the one to ask first in front: of the release that is asked for,
-/// else of the nearest before it, else of the oldest; then, for what that does not hold for, those of other releases.
+/// Of `names`, "5.17.0/granite", those of the model's family, the one to ask first in front: of the release that is
+/// asked for, else of the nearest before it, else of the oldest; then, for what that does not hold for, those of other
+/// releases.
 std::vector<std::string> programs_that_may_answer(const Spec& spec, const Value& model_config,
                                                   std::span<const std::string> names);
 

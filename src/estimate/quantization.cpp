@@ -55,7 +55,8 @@ QuantizationSpec read_4bit(const Value& map, const ValuePath& path) {
   const auto find = [&](const char* key) { return said(map, key); };
   QuantizationSpec spec;
   if (const Value* type = find("bnb_4bit_quant_type")) {
-    const auto* const name = std::find(kQuantTypeNames.begin(), kQuantTypeNames.end(), to_text(*type, path / "bnb_4bit_quant_type"));
+    const auto* const name =
+        std::find(kQuantTypeNames.begin(), kQuantTypeNames.end(), to_text(*type, path / "bnb_4bit_quant_type"));
     if (name == kQuantTypeNames.end()) fail_expected("nf4 or fp4", *type, path / "bnb_4bit_quant_type");
     spec.quant_type = static_cast<QuantType>(name - kQuantTypeNames.begin());
   }
@@ -97,7 +98,8 @@ QuantizationSpec read_quantization_config(const Value& map) {
   const ValuePath path{"config.json", "quantization_config"};
   const bool in_4bit = is_on(map, "load_in_4bit", path), in_8bit = is_on(map, "load_in_8bit", path);
   if (in_4bit == in_8bit)
-    throw Error(Errc::bad_value, "bitsandbytes quantizes in 4 bits or in 8", (path / "load_in_4bit").text(), "set one of load_in_4bit and load_in_8bit");
+    throw Error(Errc::bad_value, "bitsandbytes quantizes in 4 bits or in 8", (path / "load_in_4bit").text(),
+                "set one of load_in_4bit and load_in_8bit");
   QuantizationSpec spec = in_8bit ? read_8bit(map, path) : read_4bit(map, path);
   if (const Value* skipped = said(map, "llm_int8_skip_modules"))
     spec.skip_modules = read_names(*skipped, path / "llm_int8_skip_modules");

@@ -13,6 +13,7 @@ namespace {
 
 /// What transformers asks every configuration for (5.17.0: configuration_utils.py, PreTrainedConfig), and what that or
 /// an older release writes into each, of no matter to a training.
+// clang-format off: several to a line
 constexpr std::string_view kOfEveryClass[] = {
     "add_cross_attention", "architectures", "attention_chunk_size", "attention_dropout", "attn_implementation",
     "auto_map", "bad_words_ids", "base_model_pp_plan", "base_model_tp_plan", "begin_suppress_tokens",
@@ -29,6 +30,7 @@ constexpr std::string_view kOfEveryClass[] = {
     "return_dict_in_generate", "sep_token_id", "sliding_window", "sub_configs", "suppress_tokens",
     "task_specific_params", "temperature", "tf_legacy_loss", "tokenizer_class", "top_k", "top_p", "torch_dtype",
     "torchscript", "transformers_version", "transformers_weights", "typical_p", "use_bfloat16", "use_cache"};
+// clang-format on
 
 /// Those that transformers does not train as they are stored (5.23.0: quantizers/quantizer_finegrained_fp8.py and
 /// quantizer_mxfp4.py, is_trainable), or that it decompresses before the first forward
@@ -46,7 +48,8 @@ void read_quantization(ReferenceConfig& read) {
       std::find_if(kDequantized.begin(), kDequantized.end(), [&](const auto& one) { return one.first == name; });
   const bool is_kept = name == "bitsandbytes";
   if (found == kDequantized.end() && !is_kept)
-    throw Error(Errc::unsupported, fmt::format("quantization_config = {} is not simulated", name), "config.json: quantization_config");
+    throw Error(Errc::unsupported, fmt::format("quantization_config = {} is not simulated", name),
+                "config.json: quantization_config");
   if (is_kept) read.quantization = *quantization;
   config.set("quantization_config", Value());
   if (is_kept)

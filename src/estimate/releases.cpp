@@ -67,8 +67,8 @@ KnownRelease captured_transformers(std::string_view captured, std::string_view e
 bool is_version(std::string_view text) {
   const Numbers numbers = numbers_of(text);
   constexpr std::string_view kGoesOn = ".+-abcdprv";  // 2.12.0.dev1, 2.12.0+cu130, 2.12.0a0, 2.12.0rc1
-  return numbers.count >= 2 && (numbers.rest.empty() || (numbers.rest.size() > 1 && kGoesOn.find(numbers.rest[0]) !=
-                                                                                       std::string_view::npos));
+  return numbers.count >= 2 &&
+         (numbers.rest.empty() || (numbers.rest.size() > 1 && kGoesOn.find(numbers.rest[0]) != std::string_view::npos));
 }
 
 }  // namespace tidemark

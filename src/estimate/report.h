@@ -90,7 +90,8 @@ struct DataReport {
   std::vector<DrawnInput> inputs;
 };
 
-/// A run whose torch.compile began with a cold cache: Peak is without what compiling had for a while, these are with it.
+/// A run whose torch.compile began with a cold cache: Peak is without what compiling had for a while, these are with
+/// it.
 struct CompilingReport {
   std::int64_t graphs = 0;  // that were compiled
   std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0;
@@ -124,7 +125,7 @@ struct OutOfMemoryReport {
   std::string message;                       // PyTorch's own text
   std::int64_t step = 0;
   Phase phase = Phase::other;
-  std::string where;  // the line of the user's program
+  std::string where;                 // the line of the user's program
   std::int64_t allocated_bytes = 0;  // live tensors at that moment; 0: not recorded
 };
 

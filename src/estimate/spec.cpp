@@ -187,8 +187,7 @@ void check_checkpoint_save(const Spec& spec, const Check& check) {
   if (spec.checkpointing != Checkpointing::non_reentrant)
     check.refuse("checkpoint_save", "torch keeps results of operators in non-reentrant checkpoints alone",
                  "set checkpointing to non_reentrant");
-  if (!runs_whole_model(spec))
-    check.refuse("checkpoint_save", "it is known on one GPU, and with ddp", "leave it out");
+  if (!runs_whole_model(spec)) check.refuse("checkpoint_save", "it is known on one GPU, and with ddp", "leave it out");
 }
 
 void check_checkpointing(const Spec& spec, const Check& check) {
@@ -208,10 +207,11 @@ void check_bits(const QuantizationSpec& asked, const Check& check) {
   const QuantizationSpec usual;
   if (!asked.load_in_8bit && asked.threshold != usual.threshold)
     check.refuse("quantization.threshold", "it is of 8 bits", "set load_in_8bit");
-  const bool says_4bit = asked.quant_type != usual.quant_type || asked.use_double_quant || asked.compute_dtype != usual.compute_dtype ||
-                         asked.quant_storage != usual.quant_storage;
+  const bool says_4bit = asked.quant_type != usual.quant_type || asked.use_double_quant ||
+                         asked.compute_dtype != usual.compute_dtype || asked.quant_storage != usual.quant_storage;
   if (asked.load_in_8bit && says_4bit)
-    check.refuse("quantization.load_in_8bit", "quant_type, use_double_quant, compute_dtype and quant_storage are of 4 bits", "leave them out");
+    check.refuse("quantization.load_in_8bit",
+                 "quant_type, use_double_quant, compute_dtype and quant_storage are of 4 bits", "leave them out");
 }
 
 void check_quantization(const Spec& spec, const Check& check) {
@@ -220,13 +220,16 @@ void check_quantization(const Spec& spec, const Check& check) {
   if (!spec.lora && spec.train_only.empty())
     check.refuse("quantization", "quantized weights are not trained",
                  "train adapters beside them: set lora, {} for its defaults; or name what else trains with train_only");
-  if (!spec.lora && runs_as_trainer(spec))  // transformers: trainer_utils.py, validate_quantization_for_training (5.17.0)
-    check.refuse("quantization", "the Trainer does not train a quantized model without adapters", "set lora, {} for its defaults");
-  if (!runs_whole_model(spec))
-    check.refuse("quantization", "it is known on one GPU, and with ddp", "leave it out");
+  if (!spec.lora &&
+      runs_as_trainer(spec))  // transformers: trainer_utils.py, validate_quantization_for_training (5.17.0)
+    check.refuse("quantization", "the Trainer does not train a quantized model without adapters",
+                 "set lora, {} for its defaults");
+  if (!runs_whole_model(spec)) check.refuse("quantization", "it is known on one GPU, and with ddp", "leave it out");
   if (!spec.checkpoint_save.empty())
-    check.refuse("checkpoint_save", "it is not known which operators of bitsandbytes keep their results", "leave it out");
-  if (spec.quantization->skip_modules) check_names(*spec.quantization->skip_modules, "quantization.skip_modules", check);
+    check.refuse("checkpoint_save", "it is not known which operators of bitsandbytes keep their results",
+                 "leave it out");
+  if (spec.quantization->skip_modules)
+    check_names(*spec.quantization->skip_modules, "quantization.skip_modules", check);
 }
 
 std::optional<std::int64_t> read_side(std::string_view text) {
@@ -260,8 +263,8 @@ bool runs_as_trainer(const Spec& spec) {
   if (spec.parallel != Parallel::fsdp2) return runs_whole_model(spec);
   const Fsdp2Spec asked = spec.fsdp2.value_or(Fsdp2Spec{});
   return spec.gpus > 1 && spec.load == Load::wrapped && spec.autocast == Autocast::none &&
-         asked.param_dtype == asked.reduce_dtype &&
-         !asked.data_parallel_replicate_degree && !spec.tp && !spec.cp && !spec.pp;
+         asked.param_dtype == asked.reduce_dtype && !asked.data_parallel_replicate_degree && !spec.tp && !spec.cp &&
+         !spec.pp;
 }
 
 std::int64_t ranks_per_node(const Spec& spec) { return spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus; }

@@ -200,12 +200,15 @@ void QuantizationSpec::fields(Self& self, Visit&& visit) {
   const std::string_view group = "Quantization";
   visit("load_in_8bit", self.load_in_8bit,
         FieldInfo{.help = "load_in_8bit: weights in 8 bits, in the place of 4", .group = group});
-  visit("threshold", self.threshold,
-        FieldInfo{.help = "llm_int8_threshold: activations in 8 bits are compared with it, and none is taken to reach it; 0: they are not",
-                  .placeholder = "X",
-                  .group = group,
-                  .low = 0,
-                  .high = 1e9});
+  visit(
+      "threshold", self.threshold,
+      FieldInfo{
+          .help =
+              "llm_int8_threshold: activations in 8 bits are compared with it, and none is taken to reach it; 0: they are not",
+          .placeholder = "X",
+          .group = group,
+          .low = 0,
+          .high = 1e9});
   visit("quant_type", self.quant_type,
         FieldInfo{.help = "bnb_4bit_quant_type; both take as much memory", .group = group, .names = kQuantTypeNames});
   visit("use_double_quant", self.use_double_quant,
@@ -216,13 +219,17 @@ void QuantizationSpec::fields(Self& self, Visit&& visit) {
         FieldInfo{.help = "bnb_4bit_quant_storage: the type that packed weights are kept as",
                   .group = group,
                   .names = kQuantStorageNames});
-  visit("skip_modules", self.skip_modules,
-        FieldInfo{.help = "llm_int8_skip_modules: modules that stay as they are, by the beginning, a pattern for it, or the end of "
-                          "their names (default: output embeddings, what is tied to others, and the last module)",
-                  .placeholder = "NAMES",
-                  .group = group});
-  visit("prepare", self.prepare,
-        FieldInfo{.help = "PEFT's prepare_model_for_kbit_training: what is not quantized becomes fp32", .group = group});
+  visit(
+      "skip_modules", self.skip_modules,
+      FieldInfo{
+          .help =
+              "llm_int8_skip_modules: modules that stay as they are, by the beginning, a pattern for it, or the end of "
+              "their names (default: output embeddings, what is tied to others, and the last module)",
+          .placeholder = "NAMES",
+          .group = group});
+  visit(
+      "prepare", self.prepare,
+      FieldInfo{.help = "PEFT's prepare_model_for_kbit_training: what is not quantized becomes fp32", .group = group});
 }
 
 template <class Self, class Visit>
@@ -247,11 +254,12 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
         choice(group, "Implementation of experts, of models that have them", kExpertsNames));
   visit("use_cache", self.use_cache,
         choice(group, "Whether the forward pass fills a key/value cache (auto: as transformers does)", kUseCacheNames));
-  visit("freeze", self.freeze,
-        text(group,
-             "Parameters that are not trained: those with one of these texts in their name (a,b or given twice); a whole "
-             "feature encoder as freeze_feature_encoder() does it",
-             "TEXTS"));
+  visit(
+      "freeze", self.freeze,
+      text(group,
+           "Parameters that are not trained: those with one of these texts in their name (a,b or given twice); a whole "
+           "feature encoder as freeze_feature_encoder() does it",
+           "TEXTS"));
   visit("train_only", self.train_only,
         text(group, "Parameters that are trained, all others not; freeze comes after it", "TEXTS"));
   visit("load", self.load,
@@ -264,8 +272,12 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("batch", self.batch,
         whole(group, "Samples per forward and backward pass, of each GPU, pipeline of GPUs, or GPUs that share tokens",
               1, 1 << 20));
-  visit("seq", self.seq,
-        whole(group, "Tokens per sample, those of images included; of a sound that is heard as it is, its samples (0: 2048, or what the model takes if that is less)", 0, 1 << 24));
+  visit(
+      "seq", self.seq,
+      whole(
+          group,
+          "Tokens per sample, those of images included; of a sound that is heard as it is, its samples (0: 2048, or what the model takes if that is less)",
+          0, 1 << 24));
   visit("images", self.images, whole(group, "Images per sample", 0, 1 << 16));
   visit("image_size", self.image_size,
         FieldInfo{.help = "Pixels: 336 or 1080x1920, height first (0: the model's own)",
@@ -307,8 +319,12 @@ template <class Self, class Visit>
 void Spec::fields_of_training(Self& self, Visit&& visit) {
   using namespace spec_detail;
   std::string_view group = "Training";
-  visit("loop", self.loop,
-        choice(group, "Whose loop it is: a plain PyTorch loop, that of transformers' Trainer over accelerate, or of TRL's SFTTrainer, whose loss makes no logits", kLoopNames));
+  visit(
+      "loop", self.loop,
+      choice(
+          group,
+          "Whose loop it is: a plain PyTorch loop, that of transformers' Trainer over accelerate, or of TRL's SFTTrainer, whose loss makes no logits",
+          kLoopNames));
   visit("autocast", self.autocast, choice(group, "torch.autocast around forward and loss", kAutocastNames));
   visit("grad_scaler", self.grad_scaler, text(group, "torch.amp.GradScaler scales the loss"));
   visit("grad_accumulation", self.grad_accumulation,
@@ -347,7 +363,8 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
 
   visit("lora", self.lora, text("LoRA", "Adapters of PEFT on a frozen model; {} for its defaults"));
   visit("quantization", self.quantization,
-        text("Quantization", "Linear modules in 4 or 8 bits, by bitsandbytes; {} for 4 bits with the defaults of BitsAndBytesConfig"));
+        text("Quantization",
+             "Linear modules in 4 or 8 bits, by bitsandbytes; {} for 4 bits with the defaults of BitsAndBytesConfig"));
 
   group = "Many GPUs";
   visit("gpus", self.gpus, whole(group, "GPUs that train together", 1, 1 << 16));

@@ -11,7 +11,8 @@ namespace tidemark {
 namespace {
 
 bool is_like_llama(const std::string& model_type) {
-  constexpr std::string_view kPlanTypes[] = {"llama", "mistral", "gemma", "gemma2", "qwen2", "qwen3", "cwm", "qwen2_vl"};
+  constexpr std::string_view kPlanTypes[] = {"llama", "mistral", "gemma", "gemma2",
+                                             "qwen2", "qwen3",   "cwm",   "qwen2_vl"};
   return std::find(std::begin(kPlanTypes), std::end(kPlanTypes), model_type) != std::end(kPlanTypes);
 }
 

@@ -62,12 +62,13 @@ std::string data_line(const DataReport& data) {
   if (data.whole && data.trained_batches < data.batches)
     line += ", the others replayed: the peak of them all";
   else if (!data.whole)
-    line += fmt::format("{}; the others may need more: {}", data.largest_trained ? ", the largest among them" : "", data.why);
+    line += fmt::format("{}; the others may need more: {}", data.largest_trained ? ", the largest among them" : "",
+                        data.why);
   std::string before;  // inputs of the same shapes share a figure
   for (const DrawnInput& input : data.inputs) {
-    const std::string shapes =
-        fmt::format("{} to {} (median {}, 90 % up to {}, {} shapes)", fmt::join(input.smallest, "x"),
-                    fmt::join(input.largest, "x"), fmt::join(input.median, "x"), fmt::join(input.p90, "x"), input.shapes);
+    const std::string shapes = fmt::format("{} to {} (median {}, 90 % up to {}, {} shapes)",
+                                           fmt::join(input.smallest, "x"), fmt::join(input.largest, "x"),
+                                           fmt::join(input.median, "x"), fmt::join(input.p90, "x"), input.shapes);
     if (shapes == before) continue;
     line += fmt::format("{}{} {}", before.empty() ? "; " : ", ", input.name, shapes);
     before = shapes;
@@ -77,8 +78,9 @@ std::string data_line(const DataReport& data) {
 
 std::string compiling_line(const CompilingReport& compiling, const Peak& peak) {
   return fmt::format(
-      "the peak of later steps and runs; this one compiled {} graph{}, which adds {} allocated, {} reserved: {} and {}", compiling.graphs,
-      compiling.graphs == 1 ? "" : "s", group_digits(compiling.peak_allocated_bytes - peak.allocated_bytes),
+      "the peak of later steps and runs; this one compiled {} graph{}, which adds {} allocated, {} reserved: {} and {}",
+      compiling.graphs, compiling.graphs == 1 ? "" : "s",
+      group_digits(compiling.peak_allocated_bytes - peak.allocated_bytes),
       group_digits(compiling.peak_reserved_bytes - peak.reserved_bytes), group_digits(compiling.peak_allocated_bytes),
       group_digits(compiling.peak_reserved_bytes));
 }
@@ -124,11 +126,10 @@ void judge(Report& report) {
   const std::string with_margin =
       report.margin ? fmt::format(" with a margin of {}", format_bytes(margin)) : std::string();
   const std::string shown = (may_rise(report) ? "at least " : "") + format_bytes(peak);
-  report.verdict = *report.fits
-                       ? fmt::format("fits{}: peak {} of {}{}, {} free", may_rise(report) ? " so far" : "", shown,
-                                     format_bytes(total), with_margin, format_bytes(total - needed))
-                       : fmt::format("does not fit: peak {} of {}{}, {} too much", shown, format_bytes(total),
-                                     with_margin, format_bytes(needed - total));
+  report.verdict = *report.fits ? fmt::format("fits{}: peak {} of {}{}, {} free", may_rise(report) ? " so far" : "",
+                                              shown, format_bytes(total), with_margin, format_bytes(total - needed))
+                                : fmt::format("does not fit: peak {} of {}{}, {} too much", shown, format_bytes(total),
+                                              with_margin, format_bytes(needed - total));
 }
 
 }  // namespace tidemark

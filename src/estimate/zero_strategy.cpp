@@ -209,9 +209,9 @@ bool is_made_in_parts(const Spec& spec) { return spec.zero && spec.zero->init !=
 
 std::shared_ptr<ParameterStore> load_in_parts(Run& run, Module& root, const Spec& spec, const Value& model_config) {
   check_made_in_parts(root, spec);
-  return make_in_parts(run, root, zero3_options(spec),
-                       {.from_config = spec.zero->init == ZeroInit::from_config,
-                        .rope_type = rope_type_of(root, model_config)});
+  return make_in_parts(
+      run, root, zero3_options(spec),
+      {.from_config = spec.zero->init == ZeroInit::from_config, .rope_type = rope_type_of(root, model_config)});
 }
 
 }  // namespace tidemark

@@ -14,8 +14,8 @@ constexpr std::size_t kNameColumns = 30;
 
 std::string bytes_table(const char* title, const std::vector<ComparedBytes>& rows, const Comparison& comparison) {
   if (rows.empty()) return {};
-  TextTable table({title, shorten_front(comparison.name_a, kNameColumns), shorten_front(comparison.name_b, kNameColumns),
-                   "difference", ""});
+  TextTable table({title, shorten_front(comparison.name_a, kNameColumns),
+                   shorten_front(comparison.name_b, kNameColumns), "difference", ""});
   for (const ComparedBytes& row : rows) {
     const auto shown = [](const std::optional<std::int64_t>& bytes) {
       return bytes ? group_digits(*bytes) : std::string("-");

@@ -62,7 +62,8 @@ std::string seconds_text(double seconds) {
   return seconds < 999.5 ? fmt::format("{:.3g} s", seconds) : fmt::format("{:.0f} s", seconds);
 }
 
-/// What eight of ten published steps took of their estimates, and the estimate, which is of kernels that were timed alone.
+/// What eight of ten published steps took of their estimates, and the estimate, which is of kernels that were timed
+/// alone.
 std::string band(const plan::StepTime& seen) {
   if (seen.seconds <= 0) return "not known";
   return fmt::format("{} to {} (kernels {})", seconds_text(seen.low_seconds), seconds_text(seen.high_seconds),
@@ -159,8 +160,9 @@ std::string nothing_fits(const plan::Plan& plan, const ReportCard& card) {
   if (plan.least)
     // What is not known of the card beside the allocator can be what keeps it out.
     text += fmt::format("{} {}: {}",
-                        plan.least->seen.peak.device_bytes <= card.total_bytes ? "; what needs least may fit, and needs about"
-                                                                               : ", and the least that would do needs",
+                        plan.least->seen.peak.device_bytes <= card.total_bytes
+                            ? "; what needs least may fit, and needs about"
+                            : ", and the least that would do needs",
                         format_bytes(plan.least->seen.peak.device_bytes), change_text(plan.least->change));
   return text + "\n  --allow lora, or another decision that changes the training, may make it fit\n";
 }
@@ -180,18 +182,19 @@ std::string change_text(const Value& change) {
 
 std::string progress_to_text(const plan::Progress& progress) {
   std::string text = fmt::format("{} of {} {}, {} simulated", group_digits(static_cast<std::int64_t>(progress.decided)),
-                                 group_digits(static_cast<std::int64_t>(progress.candidates)), stage_text(progress.stage),
-                                 group_digits(progress.simulated));
+                                 group_digits(static_cast<std::int64_t>(progress.candidates)),
+                                 stage_text(progress.stage), group_digits(progress.simulated));
   if (progress.largest > 0) text += fmt::format("; so far {}", group_digits(progress.largest));
   if (progress.step_seconds && progress.peak_device_bytes)
-    text += fmt::format("; so far {} a step, {}", seconds_text(*progress.step_seconds), format_bytes(*progress.peak_device_bytes));
+    text += fmt::format("; so far {} a step, {}", seconds_text(*progress.step_seconds),
+                        format_bytes(*progress.peak_device_bytes));
   return text;
 }
 
 std::string plan_to_text(const plan::Plan& plan, Goal goal, const ReportCard& card, const plan::Bounds& bounds) {
   if (plan.answers.empty()) return nothing_fits(plan, card) + counts(plan);
-  return fmt::format("{}: {} of {}, {} a step\n", title_of(goal), where(card, bounds),
-                     format_bytes(card.total_bytes), samples_text(bounds.samples_per_step)) +
+  return fmt::format("{}: {} of {}, {} a step\n", title_of(goal), where(card, bounds), format_bytes(card.total_bytes),
+                     samples_text(bounds.samples_per_step)) +
          answers_table(plan) + refused_table(plan.refused) + details(plan.answers.front()) + counts(plan);
 }
 
@@ -216,8 +219,9 @@ std::string checkpointing_to_text(const plan::CheckpointingPlan& found, const Re
   constexpr double kTera = 1e12;
   return fmt::format("least recomputation: within {} on {}\n", format_bytes(budget), where(card, bounds)) +
          answers_table(plan) + refused_table(plan.refused) +
-         fmt::format("  runs again in each pass: {:.4g} of {:.4g} TFLOP, and what writes {}\n", found.again.flops / kTera,
-                     found.pass_flops / kTera, format_bytes(static_cast<std::int64_t>(found.again.written_bytes))) +
+         fmt::format("  runs again in each pass: {:.4g} of {:.4g} TFLOP, and what writes {}\n",
+                     found.again.flops / kTera, found.pass_flops / kTera,
+                     format_bytes(static_cast<std::int64_t>(found.again.written_bytes))) +
          details(plan.answers.front()) + counts(plan);
 }
 

@@ -97,7 +97,7 @@ VaryingInput read_varying_input(ObjectReader& reader) {
 }
 
 DrawnInput read_drawn_input(ObjectReader& reader) {
-  return {reader.text("name"),         reader.number("shapes"),  read_shape(reader, "smallest"),
+  return {reader.text("name"),          reader.number("shapes"),   read_shape(reader, "smallest"),
           read_shape(reader, "median"), read_shape(reader, "p90"), read_shape(reader, "largest")};
 }
 
@@ -115,7 +115,8 @@ DataReport read_data(ObjectReader reader) {
 }
 
 CompilingReport read_compiling(ObjectReader reader) {
-  CompilingReport compiling{reader.number("graphs"), reader.number("peak_allocated_bytes"), reader.number("peak_reserved_bytes")};
+  CompilingReport compiling{reader.number("graphs"), reader.number("peak_allocated_bytes"),
+                            reader.number("peak_reserved_bytes")};
   reader.finish();
   return compiling;
 }
@@ -180,7 +181,8 @@ TimelinePoint read_timeline_point(ObjectReader& reader) {
 CategoryOverTime read_category_over_time(ObjectReader& reader, std::size_t points) {
   CategoryOverTime one{.name = reader.text("name"), .bytes = {}};
   const Json& numbers = reader.array("bytes");
-  if (numbers.size() != points) reader.fail("bytes", fmt::format("{} numbers, as the timeline has points", points), numbers.size());
+  if (numbers.size() != points)
+    reader.fail("bytes", fmt::format("{} numbers, as the timeline has points", points), numbers.size());
   for (const Json& bytes : numbers) one.bytes.push_back(whole_number(bytes, reader.path("bytes")));
   return one;
 }
@@ -331,12 +333,9 @@ Json to_json(const DrawnInput& input) {
 Json to_json(const DataReport& data) {
   Json inputs = Json::array();
   for (const DrawnInput& input : data.inputs) inputs.push_back(to_json(input));
-  Json json{{"batches", data.batches},
-            {"trained_batches", data.trained_batches},
-            {"batches_per_step", data.batches_per_step},
-            {"whole", data.whole},
-            {"largest_trained", data.largest_trained},
-            {"inputs", std::move(inputs)}};
+  Json json{
+      {"batches", data.batches}, {"trained_batches", data.trained_batches}, {"batches_per_step", data.batches_per_step},
+      {"whole", data.whole},     {"largest_trained", data.largest_trained}, {"inputs", std::move(inputs)}};
   if (!data.whole) json["why"] = data.why;
   return json;
 }
@@ -385,8 +384,8 @@ Json list_of(const std::vector<T>& items) {
   return list;
 }
 
-/// The lines between the braces of an object that is not empty.  Names can come from anywhere in a user's program; bytes
-/// that are not UTF-8 are replaced, not fatal.
+/// The lines between the braces of an object that is not empty.  Names can come from anywhere in a user's program;
+/// bytes that are not UTF-8 are replaced, not fatal.
 std::string members(const Json& object) {
   const std::string text = object.dump(1, ' ', false, Json::error_handler_t::replace);
   return text.substr(2, text.size() - 4);
@@ -406,8 +405,9 @@ Report read_report(std::string_view text, const std::string& where) {
   report.steps = read_list<StepReport>(reader, "steps", read_step);
   report.varying_inputs = read_list<VaryingInput>(reader, "varying_inputs", read_varying_input);
   report.timeline = read_list<TimelinePoint>(reader, "timeline", read_timeline_point);
-  report.timeline_by_category = read_list<CategoryOverTime>(
-      reader, "timeline_by_category", [&](ObjectReader& r) { return read_category_over_time(r, report.timeline.size()); });
+  report.timeline_by_category = read_list<CategoryOverTime>(reader, "timeline_by_category", [&](ObjectReader& r) {
+    return read_category_over_time(r, report.timeline.size());
+  });
   report.assumptions = read_list<Assumption>(reader, "assumptions", [](ObjectReader& r) {
     return Assumption{r.text("what"), r.text("where"), r.number("count")};
   });

@@ -13,10 +13,11 @@ namespace {
 using Text = fmt::memory_buffer;
 
 void write_point(Text& text, const TimelinePoint& point) {
-  fmt::format_to(std::back_inserter(text),
-                 "  {{\n   \"event\": {},\n   \"allocated_bytes\": {},\n   \"reserved_bytes\": {},\n   \"step\": {},\n   "
-                 "\"phase\": \"{}\"\n  }}",
-                 point.event, point.allocated_bytes, point.reserved_bytes, point.step, name_of(point.phase));
+  fmt::format_to(
+      std::back_inserter(text),
+      "  {{\n   \"event\": {},\n   \"allocated_bytes\": {},\n   \"reserved_bytes\": {},\n   \"step\": {},\n   "
+      "\"phase\": \"{}\"\n  }}",
+      point.event, point.allocated_bytes, point.reserved_bytes, point.step, name_of(point.phase));
 }
 
 /// One line for each category: a number on a line of its own for each of thousands would be most of the text.

@@ -6,7 +6,8 @@
 
 namespace tidemark::io {
 
-/// The keys "timeline" and, where it is known, "timeline_by_category", as lines that stand between the braces of the report.
+/// The keys "timeline" and, where it is known, "timeline_by_category", as lines that stand between the braces of the
+/// report.
 std::string timeline_members(const Report& report);
 
 }  // namespace tidemark::io

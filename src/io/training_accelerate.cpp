@@ -42,11 +42,13 @@ void read_version_1(TrainingKeys& keys, const TrainingArguments& arguments, Trai
   std::string strategy = "FULL_SHARD";
   if (const Value* found = keys.find_any({"sharding_strategy", "reshard_after_forward"}))
     strategy = lenient_text(*found).value_or("");
-  std::transform(strategy.begin(), strategy.end(), strategy.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(strategy.begin(), strategy.end(), strategy.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   // torch.distributed.fsdp.ShardingStrategy's numbers, which accelerate's older files have
   if (strategy == "1" || strategy == "TRUE") strategy = "FULL_SHARD";
   if (strategy == "2" || strategy == "FALSE") strategy = "SHARD_GRAD_OP";
-  if (strategy == "3" || strategy == "NO_SHARD") keys.refuse("sharding_strategy", "FSDP without shards is not predicted");
+  if (strategy == "3" || strategy == "NO_SHARD")
+    keys.refuse("sharding_strategy", "FSDP without shards is not predicted");
   if (strategy == "4") strategy = "HYBRID_SHARD";
   if (strategy == "HYBRID_SHARD_ZERO2") strategy = "_HYBRID_SHARD_ZERO2";
   const auto* const name = std::find(kShardingStrategyNames.begin(), kShardingStrategyNames.end(), strategy);
@@ -98,11 +100,11 @@ void read_fsdp(TrainingKeys& config, const TrainingArguments& arguments, Trainin
   // fsdp2_prepare_model (parallel/fsdp2.cpp)
   if (arguments.half() && !runs_as_trainer(draft.spec)) draft.spec.dtype = WeightDtype::fp32;
   if (config.boolean("cpu_ram_efficient_loading").value_or(false))
-    draft.assume("fsdp: weights are cut where they are loaded: cpu_ram_efficient_loading, which sends them, is not followed");
+    draft.assume(
+        "fsdp: weights are cut where they are loaded: cpu_ram_efficient_loading, which sends them, is not followed");
   config.must_be_off({"min_num_params", "xla", "ignored_modules", "activation_cpu_offload"});
-  config.pass_over({"state_dict_type", "final_state_dict_type", "use_orig_params",
-                    "sync_module_states", "limit_all_gathers", "xla_*",
-                    "cpu_offload_pin_memory", "mixed_precision_policy"});
+  config.pass_over({"state_dict_type", "final_state_dict_type", "use_orig_params", "sync_module_states",
+                    "limit_all_gathers", "xla_*", "cpu_offload_pin_memory", "mixed_precision_policy"});
   for (const std::string& key : config.unread()) draft.assume("fsdp: not read: " + key);
 }
 

@@ -28,8 +28,10 @@ constexpr std::array kOptims{
 void apply_optimizer(TrainingKeys& keys, const TrainingArguments& arguments, Spec& spec) {
   std::string name = arguments.optim;
   if (name.starts_with("OptimizerNames.")) name = name.substr(15);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto* const found = std::find_if(kOptims.begin(), kOptims.end(), [&](const Optim& one) { return one.name == name; });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto* const found =
+      std::find_if(kOptims.begin(), kOptims.end(), [&](const Optim& one) { return one.name == name; });
   if (found == kOptims.end())
     keys.refuse(arguments.optim_key, fmt::format("the states of {} are not predicted", Value(arguments.optim).quoted()),
                 name == "adafactor" ? "it is transformers.Adafactor, not torch.optim.Adafactor"
@@ -126,7 +128,8 @@ void share_work(TrainingKeys& keys, const TrainingArguments& arguments, Training
     return read_deepspeed(file_or_map(*deepspeed, draft.files), where, arguments, draft);
   }
   if (is_asked(arguments.fsdp)) {
-    Value config = is_asked(arguments.fsdp_config) ? file_or_map(*arguments.fsdp_config, draft.files) : Value(Value::Map());
+    Value config =
+        is_asked(arguments.fsdp_config) ? file_or_map(*arguments.fsdp_config, draft.files) : Value(Value::Map());
     config = without_fsdp_prefix(config);
     add_legacy_fsdp(keys, *arguments.fsdp, config);
     TrainingKeys fsdp(config, keys.path() / "fsdp_config");
@@ -167,6 +170,7 @@ void read_training_arguments(TrainingKeys& keys, TrainingArguments& arguments) {
                     "torch_empty_cache_steps", "neftune_noise_alpha", "label_smoothing_factor", "use_cpu",
                     "parallelism_config", "use_cache", "activation_offloading"});
   // Evaluation has no gradients; what is held while it goes on is not more (docs/howto/trainer-configs.md).
+  // clang-format off: several to a line
   keys.pass_over({"output_dir", "overwrite_output_dir", "do_*", "eval_*", "per_device_eval_batch_size", "per_gpu_*",
                   "prediction_loss_only", "learning_rate", "num_train_epochs", "max_steps", "lr_scheduler*", "warmup_*",
                   "log_*", "logging_*", "save_*", "seed", "data_seed", "adam_*", "tf32", "report_to", "run_name",
@@ -180,6 +184,7 @@ void read_training_arguments(TrainingKeys& keys, TrainingArguments& arguments) {
                   "past_index", "fp16_opt_level", "half_precision_backend", "no_cuda", "use_mps_device", "jit_mode_eval",
                   "restore_callback_states_from_checkpoint", "enable_jit_checkpoint", "predict_with_generate",
                   "generation_*", "sortish_sampler", "torchdynamo", "ray_scope", "split_batches", "tpu_*"});
+  // clang-format on
 }
 
 void apply_training_arguments(TrainingKeys& keys, const TrainingArguments& given, TrainingDraft& draft) {

@@ -70,7 +70,8 @@ TrainingConfig read_training_config(const TrainingFormat& format, const Value& k
 }
 
 Value value_of_training_file(std::string_view text, const std::string& where) {
-  if (text.size() > kMaxSettingsBytes) throw Error(Errc::bad_file, "it is too large for the settings of a trainer", where);
+  if (text.size() > kMaxSettingsBytes)
+    throw Error(Errc::bad_file, "it is too large for the settings of a trainer", where);
   if (where.ends_with(".sh") || where.ends_with(".bash")) return value_of_shell_script(text, where);
   if (where.ends_with(".toml")) return value_from_toml(text, where);
   const std::size_t first = text.find_first_not_of(" \t\r\n");

@@ -1,6 +1,6 @@
-// The files that people train with - TrainingArguments, accelerate, DeepSpeed, TRL, LLaMA-Factory, axolotl, ms-swift, torchtitan -
-// read as specs.  Each project is one TrainingFormat in a file of its own, training_format_NAME.cpp; nothing lists them
-// but the build, by their names (training_formats.cpp.in).
+// The files that people train with - TrainingArguments, accelerate, DeepSpeed, TRL, LLaMA-Factory, axolotl, ms-swift,
+// torchtitan - read as specs.  Each project is one TrainingFormat in a file of its own, training_format_NAME.cpp;
+// nothing lists them but the build, by their names (training_formats.cpp.in).
 #pragma once
 #include <functional>
 #include <optional>
@@ -32,7 +32,7 @@ struct TrainingDraft {
   explicit TrainingDraft(const TrainingFiles& its_files) : files(its_files) {}
 
   Spec spec;
-  std::string model;  // its name or path, as it stands in the file; may be empty
+  std::string model;                 // its name or path, as it stands in the file; may be empty
   std::optional<Value> config = {};  // of the model, where the project has its own
   std::vector<std::string> assumptions;
   const TrainingFiles& files;
@@ -61,12 +61,13 @@ struct WrittenFile {
 
 struct TrainingFormat {
   std::string_view name, title;
-  std::string_view version;             // of the project, whose schema and defaults these are
-  std::vector<std::string_view> signs;  // keys that tell it from others: the format of which most stand in a file is its
+  std::string_view version;  // of the project, whose schema and defaults these are
+  std::vector<std::string_view>
+      signs;                          // keys that tell it from others: the format of which most stand in a file is its
   LoopKind loop = LoopKind::trainer;  // whose loop trains by it
-  bool is_base = false;  // others are made of it and have its keys too: it is the last that is thought of
+  bool is_base = false;               // others are made of it and have its keys too: it is the last that is thought of
   plan::TrainedAs as_trained = nullptr;  // beside what transformers' Trainer does
-  Value begins_as = {};   // keys of the file that a plan for it begins with; null: nothing that has to be said
+  Value begins_as = {};  // keys of the file that a plan for it begins with; null: nothing that has to be said
   void (*read)(TrainingKeys& keys, TrainingDraft& draft) = nullptr;
   /// The files, the first of which `path` names and `read` reads; none where it is read alone.
   std::vector<WrittenFile> (*write)(const TrainingAnswer& answer, const std::string& path) = nullptr;
@@ -81,7 +82,7 @@ const TrainingFormat* recognised_format(const Value& keys);
 struct TrainingConfig {
   std::string title;
   Value model;  // its name or path, or its configuration
-  Value spec;  // keys of a spec file, without the model
+  Value spec;   // keys of a spec file, without the model
   std::vector<std::string> assumptions;
 };
 
@@ -89,8 +90,8 @@ struct TrainingConfig {
 TrainingConfig read_training_config(const TrainingFormat& format, const Value& keys, const std::string& where,
                                     const TrainingFiles& files);
 
-/// The options of the first command in a shell script that starts one of these trainers: a name with several values is a
-/// list, and one without any is true.
+/// The options of the first command in a shell script that starts one of these trainers: a name with several values is
+/// a list, and one without any is true.
 Value value_of_shell_script(std::string_view text, const std::string& where);
 
 /// The values of a file: JSON, YAML, TOML, or the command line in a shell script that starts one of these trainers.

@@ -16,9 +16,10 @@ std::int64_t hidden_size(TrainingDraft& draft) {
   const Value* text_config = config.find("text_config");
   for (const Value* where : {&config, text_config}) {
     if (!where) continue;
-    for (const char* key : {"hidden_size", "n_embd", "d_model"})  // the latter two by the attribute_map of their families
-      if (const Value* found = where->find(key); found && found->as_integer() && *found->as_integer() > 0 &&
-                                                 *found->as_integer() < (1 << 24))
+    for (const char* key :
+         {"hidden_size", "n_embd", "d_model"})  // the latter two by the attribute_map of their families
+      if (const Value* found = where->find(key);
+          found && found->as_integer() && *found->as_integer() > 0 && *found->as_integer() < (1 << 24))
         return *found->as_integer();
   }
   throw Error(Errc::bad_value, "config.json has no hidden_size, which \"auto\" buckets are made of", "deepspeed",
@@ -29,7 +30,8 @@ bool is_auto(const Value* value) { return value && value->as_text() && *value->a
 
 /// A number of elements under either name; "auto" by the hidden size, nothing where nothing is said.
 template <class Auto>
-std::optional<std::int64_t> elements(TrainingKeys& zero, std::initializer_list<std::string_view> names, Auto&& automatic) {
+std::optional<std::int64_t> elements(TrainingKeys& zero, std::initializer_list<std::string_view> names,
+                                     Auto&& automatic) {
   for (const std::string_view name : names) {
     const Value* found = zero.find(name);
     if (!found) continue;
@@ -50,16 +52,15 @@ Offload read_offload(TrainingKeys& zero, std::string_view key) {
 void read_stage_3(TrainingKeys& zero, ZeroSpec& spec, TrainingDraft& draft) {
   const auto no_auto = [&](std::int64_t value) { return [value] { return std::optional(value); }; };
   spec.sub_group_size = elements(zero, {"sub_group_size"}, no_auto(1'000'000'000));
-  spec.stage3_prefetch_bucket_size =
-      elements(zero, {"stage3_prefetch_bucket_size", "prefetch_bucket_size"}, [&] {
-        const std::int64_t hidden = hidden_size(draft);
-        return std::optional(static_cast<std::int64_t>(0.9 * static_cast<double>(hidden) * static_cast<double>(hidden)));
-      });
+  spec.stage3_prefetch_bucket_size = elements(zero, {"stage3_prefetch_bucket_size", "prefetch_bucket_size"}, [&] {
+    const std::int64_t hidden = hidden_size(draft);
+    return std::optional(static_cast<std::int64_t>(0.9 * static_cast<double>(hidden) * static_cast<double>(hidden)));
+  });
   spec.stage3_param_persistence_threshold =
       elements(zero, {"stage3_param_persistence_threshold", "param_persistence_threshold"},
                [&] { return std::optional(10 * hidden_size(draft)); });
-  spec.stage3_model_persistence_threshold =
-      elements(zero, {"stage3_model_persistence_threshold", "model_persistence_threshold"}, no_auto(9'000'000'000'000'000));
+  spec.stage3_model_persistence_threshold = elements(
+      zero, {"stage3_model_persistence_threshold", "model_persistence_threshold"}, no_auto(9'000'000'000'000'000));
   spec.stage3_max_live_parameters =
       elements(zero, {"stage3_max_live_parameters", "max_live_parameters"}, no_auto(1'000'000'000));
   spec.stage3_max_reuse_distance =
@@ -73,7 +74,8 @@ void read_zero(TrainingKeys& zero, std::int64_t stage, ZeroSpec& spec, TrainingD
         return std::optional(hidden * hidden);
       }))
     spec.reduce_bucket_size = *bucket;
-  const auto allgather = elements(zero, {"allgather_bucket_size"}, [] { return std::optional<std::int64_t>(500'000'000); });
+  const auto allgather =
+      elements(zero, {"allgather_bucket_size"}, [] { return std::optional<std::int64_t>(500'000'000); });
   spec.overlap_comm = zero.boolean("overlap_comm");
   spec.contiguous_gradients = zero.boolean("contiguous_gradients").value_or(true);
   spec.reduce_scatter = zero.boolean("reduce_scatter").value_or(true);
@@ -141,7 +143,8 @@ void read_deepspeed(const Value& config, const std::string& where, const Trainin
   spec.parallel = stage == 1 ? Parallel::zero1 : stage == 2 ? Parallel::zero2 : Parallel::zero3;
   ZeroSpec options;
   read_zero(zero, stage, options, draft);
-  options.gradient_clipping = keys.real("gradient_clipping").value_or(is_auto(keys.find("gradient_clipping")) ? arguments.max_grad_norm : 0);
+  options.gradient_clipping =
+      keys.real("gradient_clipping").value_or(is_auto(keys.find("gradient_clipping")) ? arguments.max_grad_norm : 0);
   // A trainer knows this file before it has a model, which is then made in parts, unless it is quantized; accelerate's
   // zero3_init_flag does not change that.  transformers: integrations/deepspeed.py, HfDeepSpeedConfig (5.17.0);
   // accelerate: utils/dataclasses.py, set_deepspeed_weakref (1.15.0)

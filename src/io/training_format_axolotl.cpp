@@ -13,23 +13,29 @@ namespace tidemark::io {
 namespace {
 
 /// Which it turns on by itself where none is said (schemas/config.py, check_auto_enable_lora_kernels).
-constexpr std::array<const char*, 4> kAdapterKernels{"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel", "lora_embedding_kernel"};
+constexpr std::array<const char*, 4> kAdapterKernels{"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel",
+                                                     "lora_embedding_kernel"};
 
 void refuse_methods(TrainingKeys& keys) {
-  keys.must_be_off(
-      {"gptq", "bnb_config_kwargs", "model_quantization_config", "quantization", "qat",
-       "peft_use_dora", "lora_modules_to_save", "lora_target_parameters", "lora_rank_pattern", "peft_layers_to_transform",
-       "peft_layer_replication", "peft_trainable_token_indices", "relora", "relora_steps", "lora_on_cpu", "lora_model_dir",
-       "batch_flattening", "fp8", "selective_checkpointing", "activation_offloading", "layer_offloading",
-       "unfrozen_parameters", "freeze_mm_modules", "rl", "reward_model", "process_reward_model", "trl", "vllm", "ebft",
-       "dynamic_checkpoint", "flash_attn_cross_entropy", "flash_attn_fuse_mlp", "flash_attention", "xformers_attention",
-       "flex_attention", "sage_attention", "s2_attention", "chunked_cross_entropy", "cut_cross_entropy", "tiled_mlp",
-       "lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel", "lora_embedding_kernel", "fused_attn_kernel",
-       "quantize_moe_experts", "torch_compile", "neftune_noise_alpha", "noisy_embedding_alpha", "fp32_norms",
-       "liger_rope", "liger_rms_norm", "liger_layer_norm", "liger_glu_activation", "liger_cross_entropy",
-       "liger_fused_linear_cross_entropy", "liger_use_token_scaling", "torch_empty_cache_steps", "auto_find_batch_size", "use_pose", "use_kernels", "scaling_softmax",
-       "resize_token_embeddings_to_32x", "tokens", "unsloth_cross_entropy_loss", "unsloth_lora_mlp", "unsloth_lora_qkv", "unsloth_lora_o", "deepcompile", "reinit_weights", "optim_target_modules",
-       "use_onebitllms", "diffusion", "llama4_linearized_experts", "use_eaft"});
+  // clang-format off: several to a line
+  keys.must_be_off({"gptq", "bnb_config_kwargs", "model_quantization_config", "quantization", "qat", "peft_use_dora",
+                    "lora_modules_to_save", "lora_target_parameters", "lora_rank_pattern", "peft_layers_to_transform",
+                    "peft_layer_replication", "peft_trainable_token_indices", "relora", "relora_steps", "lora_on_cpu",
+                    "lora_model_dir", "batch_flattening", "fp8", "selective_checkpointing", "activation_offloading",
+                    "layer_offloading", "unfrozen_parameters", "freeze_mm_modules", "rl", "reward_model",
+                    "process_reward_model", "trl", "vllm", "ebft", "dynamic_checkpoint", "flash_attn_cross_entropy",
+                    "flash_attn_fuse_mlp", "flash_attention", "xformers_attention", "flex_attention",
+                    "sage_attention", "s2_attention", "chunked_cross_entropy", "cut_cross_entropy", "tiled_mlp",
+                    "lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel", "lora_embedding_kernel",
+                    "fused_attn_kernel", "quantize_moe_experts", "torch_compile", "neftune_noise_alpha",
+                    "noisy_embedding_alpha", "fp32_norms", "liger_rope", "liger_rms_norm", "liger_layer_norm",
+                    "liger_glu_activation", "liger_cross_entropy", "liger_fused_linear_cross_entropy",
+                    "liger_use_token_scaling", "torch_empty_cache_steps", "auto_find_batch_size", "use_pose",
+                    "use_kernels", "scaling_softmax", "resize_token_embeddings_to_32x", "tokens",
+                    "unsloth_cross_entropy_loss", "unsloth_lora_mlp", "unsloth_lora_qkv", "unsloth_lora_o",
+                    "deepcompile", "reinit_weights", "optim_target_modules", "use_onebitllms", "diffusion",
+                    "llama4_linearized_experts", "use_eaft"});
+  // clang-format on
   keys.must_be("sequence_parallel_degree", {"1"});
   keys.must_be("context_parallel_size", {"1"});
   keys.must_be("tensor_parallel_size", {"1"});
@@ -60,23 +66,28 @@ void read_adapter(TrainingKeys& keys, TrainingDraft& draft) {
   }
   if (*adapter != "lora" && *adapter != "qlora") keys.refuse("adapter");
   std::vector<std::string> targets = keys.list("lora_target_modules");
-  const bool linear = keys.boolean("lora_target_linear").value_or(false) || (targets.size() == 1 && targets[0] == "all-linear");
-  if (targets.empty() && !linear) keys.refuse("adapter", "neither lora_target_modules nor lora_target_linear says where adapters go");
+  const bool linear =
+      keys.boolean("lora_target_linear").value_or(false) || (targets.size() == 1 && targets[0] == "all-linear");
+  if (targets.empty() && !linear)
+    keys.refuse("adapter", "neither lora_target_modules nor lora_target_linear says where adapters go");
   const auto r = keys.integer("lora_r");
   if (!r) keys.refuse("adapter", "lora_r, the rank of the adapters, is missing");
   set_lora(draft, *r, keys.real("lora_alpha").value_or(static_cast<double>(*r)), keys.real("lora_dropout").value_or(0),
            linear ? TextOrList("all-linear") : TextOrList(std::move(targets)));
   if (!keys.boolean("peft_autocast_adapter_dtype").value_or(true)) draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
-  if (std::none_of(kAdapterKernels.begin(), kAdapterKernels.end(), [&](const char* key) { return keys.find(key) != nullptr; }))
+  if (std::none_of(kAdapterKernels.begin(), kAdapterKernels.end(),
+                   [&](const char* key) { return keys.find(key) != nullptr; }))
     draft.assume("axolotl's own kernels for adapters, which it may turn on, are off: they keep less");
   keys.pass_over({"peft_use_rslora", "lora_fan_in_fan_out", "peft_init_lora_weights", "loraplus_*", "peft"});
 }
 
-/// loaders/model.py, _set_quantization_config.  What prepare_model_for_kbit_training makes fp32 of embeddings, norms and the
-/// head is cast back where adapters train (_configure_embedding_dtypes); of models with images more would stay so.
+/// loaders/model.py, _set_quantization_config.  What prepare_model_for_kbit_training makes fp32 of embeddings, norms
+/// and the head is cast back where adapters train (_configure_embedding_dtypes); of models with images more would stay
+/// so.
 void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
   const bool is_qlora = keys.text("adapter").value_or("") == "qlora";
-  const bool in_4bit = keys.boolean("load_in_4bit").value_or(false), in_8bit = keys.boolean("load_in_8bit").value_or(false);
+  const bool in_4bit = keys.boolean("load_in_4bit").value_or(false),
+             in_8bit = keys.boolean("load_in_8bit").value_or(false);
   if (is_qlora != in_4bit) keys.refuse("load_in_4bit", "it goes with adapter: qlora");
   if (in_8bit && in_4bit) keys.refuse("load_in_8bit", "it goes with adapter: lora");
   if (!in_4bit && !in_8bit) return;
@@ -115,14 +126,17 @@ void read_step(TrainingKeys& keys, TrainingArguments& arguments) {
 }
 
 /// axolotl casts embeddings, the head and norms to fp32 before a full fine-tuning (loaders/model.py,
-/// _configure_embedding_dtypes), and back where adapters train or FSDP cuts them: what is of two types is not predicted.
+/// _configure_embedding_dtypes), and back where adapters train or FSDP cuts them: what is of two types is not
+/// predicted.
 void check_types(TrainingKeys& keys, const TrainingDraft& draft) {
   const Spec& spec = draft.spec;
-  const bool is_cast_back = spec.lora || spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::fsdp2 ||
-                            is_zero(spec.parallel);
+  const bool is_cast_back =
+      spec.lora || spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::fsdp2 || is_zero(spec.parallel);
   if (spec.dtype != WeightDtype::fp32 && !is_cast_back)
-    keys.refuse("base_model", "axolotl trains embeddings, norms and the head in fp32 beside half-precision layers, which is not predicted",
-                "with adapter: lora, with deepspeed, with fsdp, or with bf16: false it is");
+    keys.refuse(
+        "base_model",
+        "axolotl trains embeddings, norms and the head in fp32 beside half-precision layers, which is not predicted",
+        "with adapter: lora, with deepspeed, with fsdp, or with bf16: false it is");
 }
 
 void read(TrainingKeys& keys, TrainingDraft& draft) {
@@ -152,6 +166,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   check_types(keys, draft);
   draft.spec.seq = keys.integer("sequence_len").value_or(512);
   draft.assume(fmt::format("every sample has sequence_len tokens, {}", draft.spec.seq));
+  // clang-format off: several to a line
   keys.pass_over({"strict", "base_model_*", "model_type", "tokenizer_*", "processor_*", "trust_remote_code", "datasets",
                   "test_datasets", "dataset_*", "shuffle_*", "chat_template*", "val_set_size", "output_dir", "hub_*",
                   "push_*", "hf_use_auth_token", "wandb_*", "mlflow_*", "comet_*", "use_wandb", "use_mlflow",
@@ -166,6 +181,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
                   "excess_length_strategy", "min_sample_len", "merge_*", "generate_samples", "generation_*", "use_ray",
                   "ray_*", "world_size", "device", "device_map", "dp_shard_size", "pad_to_multiple_of", "load_best_model_at_end",
                   "metric_for_best_model", "greater_is_better", "s2_attention", "eval_table_size", "unfrozen_parameters"});
+  // clang-format on
 }
 
 std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
@@ -173,11 +189,15 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   const std::string deepspeed = beside(path, ".deepspeed.json");
   Value arguments = Value::Map();
   append_training_arguments(spec, deepspeed, arguments);
-  Value keys = Value::Map{{"base_model", answer.model}, {"sequence_len", spec.seq}, {"micro_batch_size", spec.batch},
-                          {"gradient_accumulation_steps", spec.grad_accumulation}, {"optimizer", *arguments.find("optim")},
+  Value keys = Value::Map{{"base_model", answer.model},
+                          {"sequence_len", spec.seq},
+                          {"micro_batch_size", spec.batch},
+                          {"gradient_accumulation_steps", spec.grad_accumulation},
+                          {"optimizer", *arguments.find("optim")},
                           {"max_grad_norm", *arguments.find("max_grad_norm")}};
-  for (const char* key : {"fp16", "weight_decay", "gradient_checkpointing", "gradient_checkpointing_kwargs", "deepspeed", "fsdp_config",
-                          "ddp_find_unused_parameters", "ddp_bucket_cap_mb", "ddp_broadcast_buffers"})
+  for (const char* key :
+       {"fp16", "weight_decay", "gradient_checkpointing", "gradient_checkpointing_kwargs", "deepspeed", "fsdp_config",
+        "ddp_find_unused_parameters", "ddp_bucket_cap_mb", "ddp_broadcast_buffers"})
     if (const Value* found = arguments.find(key)) keys.set(key, *found);
   const bool is_full = spec.dtype == WeightDtype::bf16 && spec.autocast == Autocast::none && !is_zero(spec.parallel);
   keys.set("bf16", is_full ? Value("full") : *arguments.find("bf16"));
@@ -196,7 +216,8 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
       keys.set("lora_target_linear", std::get<std::string>(spec.lora->target_modules) == "all-linear");
   }
   std::vector<WrittenFile> files{
-      {path, as_comment(heading_of(answer, "axolotl") + "axolotl train " + path + " (with your datasets: in it)\n") + value_to_yaml(keys)}};
+      {path, as_comment(heading_of(answer, "axolotl") + "axolotl train " + path + " (with your datasets: in it)\n") +
+                 value_to_yaml(keys)}};
   if (is_zero(spec.parallel)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
   return files;
 }

@@ -1,4 +1,5 @@
-// LLaMA-Factory's YAML: src/llamafactory/hparams/{model,data,finetuning,training}_args.py (0.9.6), for `stage: sft` and `pt`.
+// LLaMA-Factory's YAML: src/llamafactory/hparams/{model,data,finetuning,training}_args.py (0.9.6), for `stage: sft` and
+// `pt`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,12 +13,14 @@ namespace {
 
 void refuse_methods(TrainingKeys& keys) {
   keys.must_be("stage", {"sft", "pt"});
+  // clang-format off: several to a line
   keys.must_be_off({"use_galore", "use_apollo", "use_badam", "use_adam_mini", "use_muon", "use_mca",
                     "use_megatron_bridge", "use_hyper_parallel", "use_kt", "use_unsloth", "use_unsloth_gc",
                     "use_llama_pro", "use_dora", "pissa_init", "shift_attn", "mixture_of_depths", "enable_liger_kernel",
                     "upcast_layernorm", "upcast_lmhead_output", "resize_vocab", "add_tokens", "add_special_tokens",
                     "additional_target", "fp8", "neat_packing", "use_dft_loss", "use_asft_loss", "use_eaft_loss",
                     "adapter_name_or_path", "ref_model", "reward_model", "use_v1_kernels", "rope_scaling"});
+  // clang-format on
 }
 
 /// model/adapter.py, init_adapter: what trains is cast to fp32, but for pure_bf16.
@@ -25,14 +28,15 @@ void read_method(TrainingKeys& keys, const TrainingArguments& arguments, Trainin
   Spec& spec = draft.spec;
   const std::string method = keys.text("finetuning_type").value_or("lora");
   const bool pure_bf16 = keys.boolean("pure_bf16").value_or(false);
-  spec.dtype = arguments.bf16 || pure_bf16 ? WeightDtype::bf16 : arguments.fp16 ? WeightDtype::fp16 : dtype_of_config(draft);
+  spec.dtype = arguments.bf16 || pure_bf16 ? WeightDtype::bf16
+               : arguments.fp16            ? WeightDtype::fp16
+                                           : dtype_of_config(draft);
   if (method == "lora") {
     std::vector<std::string> targets = keys.list("lora_target");
     const std::int64_t rank = keys.integer("lora_rank").value_or(8);
     const bool all = targets.empty() || (targets.size() == 1 && targets[0] == "all");
     set_lora(draft, rank, keys.real("lora_alpha").value_or(2 * static_cast<double>(rank)),
-             keys.real("lora_dropout").value_or(0),
-             all ? TextOrList("all-linear") : TextOrList(std::move(targets)));
+             keys.real("lora_dropout").value_or(0), all ? TextOrList("all-linear") : TextOrList(std::move(targets)));
     spec.lora->adapter_dtype = pure_bf16 ? AdapterDtype::bf16 : AdapterDtype::fp32;
   } else if (method == "full") {
     if (!pure_bf16) spec.dtype = WeightDtype::fp32;
@@ -94,7 +98,9 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   arguments.checkpointing = !keys.boolean("disable_gradient_checkpointing").value_or(false);
   arguments.reentrant = keys.boolean("use_reentrant_gc").value_or(true);
   const std::string attention = keys.text("flash_attn").value_or("auto");
-  draft.spec.attn = attention == "disabled" ? Attention::eager : attention == "sdpa" ? Attention::sdpa : Attention::automatic;
+  draft.spec.attn = attention == "disabled" ? Attention::eager
+                    : attention == "sdpa"   ? Attention::sdpa
+                                            : Attention::automatic;
   keys.must_be("flash_attn", {"auto", "disabled", "sdpa"});
   read_method(keys, arguments, draft);
   read_quantization(keys, arguments, draft);
@@ -104,6 +110,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   apply_training_arguments(keys, arguments, draft);
   draft.spec.seq = keys.integer("cutoff_len").value_or(2048);
   draft.assume(fmt::format("every sample has cutoff_len tokens, {}", draft.spec.seq));
+  // clang-format off: several to a line
   keys.pass_over({"packing", "template", "dataset*", "eval_dataset", "media_dir", "train_on_prompt", "mask_history",
                   "streaming", "buffer_size", "mix_strategy", "interleave_probs", "overwrite_cache", "preprocessing_*",
                   "max_samples", "eval_num_beams", "ignore_pad_token_for_loss", "val_size", "eval_on_each_dataset",
@@ -118,13 +125,18 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
                   "crop_to_patches", "temperature", "top_p", "top_k", "max_new_tokens", "fp8_*", "kt_*", "profiler_*",
                   "enable_torch_profiler", "megatron_bridge_args", "hyper_parallel_*", "dpo_*", "kto_*", "ppo_*",
                   "simpo_gamma", "ld_alpha", "ref_model_*", "reward_model_*", "asft_alpha", "eaft_alpha"});
+  // clang-format on
 }
 
 std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
   const Spec& spec = answer.spec;
   const std::string deepspeed = beside(path, ".deepspeed.json");
-  Value keys = Value::Map{{"model_name_or_path", answer.model}, {"stage", "sft"}, {"do_train", true},
-                          {"finetuning_type", spec.lora ? "lora" : "full"}, {"cutoff_len", spec.seq}, {"output_dir", "output"}};
+  Value keys = Value::Map{{"model_name_or_path", answer.model},
+                          {"stage", "sft"},
+                          {"do_train", true},
+                          {"finetuning_type", spec.lora ? "lora" : "full"},
+                          {"cutoff_len", spec.seq},
+                          {"output_dir", "output"}};
   if (spec.attn == Attention::eager) keys.set("flash_attn", "disabled");
   append_training_arguments(spec, deepspeed, keys);
   const bool is_pure = spec.dtype == WeightDtype::bf16 && spec.autocast == Autocast::none && !is_zero(spec.parallel) &&
@@ -150,8 +162,9 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
     keys.set("quantization_type", kQuantTypeNames[static_cast<std::size_t>(spec.quantization->quant_type)]);
     keys.set("double_quantization", spec.quantization->use_double_quant);
   }
-  const std::string start = fmt::format("FORCE_TORCHRUN=1 NPROC_PER_NODE={} llamafactory-cli train {} dataset=DATASET template=TEMPLATE\n",
-                                        spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus, path);
+  const std::string start =
+      fmt::format("FORCE_TORCHRUN=1 NPROC_PER_NODE={} llamafactory-cli train {} dataset=DATASET template=TEMPLATE\n",
+                  spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus, path);
   std::vector<WrittenFile> files{{path, as_comment(heading_of(answer, "LLaMA-Factory") + start) + value_to_yaml(keys)}};
   if (is_zero(spec.parallel)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
   return files;

@@ -13,6 +13,7 @@ namespace tidemark::io {
 namespace {
 
 void refuse_methods(TrainingKeys& keys) {
+  // clang-format off: several to a line
   keys.must_be_off({"padding_free", "packing", "use_dora", "modules_to_save",
                     "target_parameters", "target_regex", "use_galore", "galore_quantization", "lisa_activated_layers",
                     "vit_lr", "aligner_lr", "lorap_lr_ratio", "freeze_parameters_ratio", "freeze_parameters_regex",
@@ -20,6 +21,7 @@ void refuse_methods(TrainingKeys& keys) {
                     "enable_channel_loss", "adapters", "new_special_tokens", "max_memory", "rope_scaling",
                     "num_labels", "rlhf_type", "reward_model", "zero_hpz_partition_size",
                     "deepspeed_autotp_size", "use_swift_lora", "optimizer", "loss_type", "reft_args"});
+  // clang-format on
   keys.must_be("sequence_parallel_size", {"1"});
   keys.must_be("tuner_backend", {"peft"});
   keys.must_be("lora_bias", {"none"});
@@ -38,7 +40,8 @@ void read_tuner(TrainingKeys& keys, TrainingDraft& draft) {
   if (tuner != "lora") keys.refuse(type && keys.find("tuner_type") ? "tuner_type" : "train_type");
   std::vector<std::string> targets = keys.list("target_modules");
   const bool all = targets.empty() || (targets.size() == 1 && targets[0] == "all-linear");
-  if (!all && std::any_of(targets.begin(), targets.end(), [](const std::string& name) { return name.starts_with("all-"); }))
+  if (!all &&
+      std::any_of(targets.begin(), targets.end(), [](const std::string& name) { return name.starts_with("all-"); }))
     keys.refuse("target_modules");
   set_lora(draft, keys.integer("lora_rank").value_or(8), keys.real("lora_alpha").value_or(32),
            keys.real("lora_dropout").value_or(0.05), all ? TextOrList("all-linear") : TextOrList(std::move(targets)));
@@ -59,7 +62,9 @@ void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
   if (!method || means_off(*method)) return keys.pass_over({"bnb_4bit_*"});
   const Value& config = draft.model_config();
   for (const char* key : {"vision_config", "num_experts", "num_local_experts", "n_routed_experts"})
-    if (config.find(key)) keys.refuse("quant_method", "which modules of a model with images or experts swift does not quantize is not known here");
+    if (config.find(key))
+      keys.refuse("quant_method",
+                  "which modules of a model with images or experts swift does not quantize is not known here");
   if (keys.integer("quant_bits") == 8) {
     set_quantization(keys, "quant_method", in_8bits(), draft);
     return keys.pass_over({"bnb_4bit_*"});
@@ -83,7 +88,8 @@ void read_towers(TrainingKeys& keys, TrainingDraft& draft) {
              aligner = keys.boolean("freeze_aligner").value_or(true);
   if (!draft.model_config().find("vision_config")) return;
   if (draft.spec.lora) {
-    if (!vit || !aligner || llm) keys.refuse("freeze_vit", "adapters outside of the language model are not predicted from this file");
+    if (!vit || !aligner || llm)
+      keys.refuse("freeze_vit", "adapters outside of the language model are not predicted from this file");
     return;
   }
   std::vector<std::string>& freeze = draft.spec.freeze;
@@ -99,8 +105,8 @@ std::optional<Value> shipped_deepspeed(const std::string& name) {
   if (!rest.empty() && rest != "_offload") return std::nullopt;
   const std::int64_t stage = name[4] - '0';
   const Value device = Value::Map{{"device", rest.empty() ? "none" : "cpu"}};
-  Value zero = Value::Map{{"stage", stage}, {"overlap_comm", false}, {"contiguous_gradients", true},
-                          {"offload_optimizer", device}};
+  Value zero = Value::Map{
+      {"stage", stage}, {"overlap_comm", false}, {"contiguous_gradients", true}, {"offload_optimizer", device}};
   if (stage == 3) {
     zero.set("offload_param", device);
     zero.set("sub_group_size", 1e9);
@@ -113,7 +119,8 @@ std::optional<Value> shipped_deepspeed(const std::string& name) {
     zero.set("reduce_bucket_size", 2e8);
     zero.set("reduce_scatter", true);
   }
-  return Value(Value::Map{{"bf16", Value::Map{{"enabled", "auto"}}}, {"zero_optimization", zero}, {"gradient_clipping", "auto"}});
+  return Value(Value::Map{
+      {"bf16", Value::Map{{"enabled", "auto"}}}, {"zero_optimization", zero}, {"gradient_clipping", "auto"}});
 }
 
 void read_step(TrainingKeys& keys, TrainingArguments& arguments, TrainingDraft& draft) {
@@ -127,7 +134,8 @@ void read_step(TrainingKeys& keys, TrainingArguments& arguments, TrainingDraft& 
     arguments.bf16 = draft.spec.dtype == WeightDtype::bf16;
     arguments.fp16 = !arguments.bf16;
   }
-  if (const auto processes = keys.integer("nproc_per_node")) arguments.accelerate_processes = *processes * keys.integer("nnodes").value_or(1);
+  if (const auto processes = keys.integer("nproc_per_node"))
+    arguments.accelerate_processes = *processes * keys.integer("nnodes").value_or(1);
   if (arguments.deepspeed && arguments.deepspeed->as_text())
     if (const auto shipped = shipped_deepspeed(*arguments.deepspeed->as_text())) arguments.deepspeed = *shipped;
   if (arguments.fsdp && !means_off(*arguments.fsdp)) keys.refuse("fsdp", "FSDP by swift's own files is not predicted");
@@ -155,8 +163,9 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   apply_training_arguments(keys, arguments, draft);
   draft.spec.seq = keys.integer("max_length").value_or(0);
   draft.assume(draft.spec.seq > 0 ? fmt::format("every sample has max_length tokens, {}", draft.spec.seq)
-                                                 : "every sample is as long as the model takes");
+                                  : "every sample is as long as the model takes");
   draft.assume("every token of a sample has a label: swift computes no logits for others (use_logits_to_keep)");
+  // clang-format off: several to a line
   keys.pass_over({"dataset*", "val_dataset", "split_dataset_ratio", "cached_*", "streaming", "interleave_prob",
                   "stopping_strategy", "shuffle_*", "train_dataloader_shuffle", "model_type", "model_revision",
                   "model_author", "model_name", "use_hf", "hub_*", "custom_*", "external_plugins", "strict", "system", "template*",
@@ -169,13 +178,17 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
                   "preserve_thinking", "add_non_thinking_prefix", "use_ray", "device_groups", "max_new_tokens", "temperature", "lisa_step_interval",
                   "resume_only_model", "safe_serialization", "max_shard_size", "ddp_timeout", "packing_*", "columns",
                   "remap", "experts_impl", "nproc_per_node", "nnodes", "llamapro_*", "adalora_*", "vera_*", "boft_*"});
+  // clang-format on
 }
 
 std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
   const Spec& spec = answer.spec;
   const std::string deepspeed = beside(path, ".deepspeed.json");
-  Value keys = Value::Map{{"model", answer.model}, {"tuner_type", spec.lora ? "lora" : "full"},
-                          {"torch_dtype", name_of_dtype(spec.dtype)}, {"max_length", spec.seq}, {"output_dir", "output"}};
+  Value keys = Value::Map{{"model", answer.model},
+                          {"tuner_type", spec.lora ? "lora" : "full"},
+                          {"torch_dtype", name_of_dtype(spec.dtype)},
+                          {"max_length", spec.seq},
+                          {"output_dir", "output"}};
   if (spec.attn == Attention::eager) keys.set("attn_impl", "eager");
   append_training_arguments(spec, deepspeed, keys);
   if (!spec.freeze.empty()) keys.set("freeze_parameters", Value::List(spec.freeze.begin(), spec.freeze.end()));
@@ -210,9 +223,9 @@ TrainingFormat training_format_swift() {
   return {.name = "swift",
           .title = "ms-swift",
           .version = "4.0",
-          .signs = {"model", "tuner_type", "train_type", "split_dataset_ratio", "target_modules",
-                    "attn_impl", "max_length", "model_author", "model_name", "system", "quant_bits", "quant_method",
-                    "freeze_vit", "load_from_cache_file", "lora_rank", "truncation_strategy"},
+          .signs = {"model", "tuner_type", "train_type", "split_dataset_ratio", "target_modules", "attn_impl",
+                    "max_length", "model_author", "model_name", "system", "quant_bits", "quant_method", "freeze_vit",
+                    "load_from_cache_file", "lora_rank", "truncation_strategy"},
           .read = read,
           .write = write};
 }

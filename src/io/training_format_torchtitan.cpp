@@ -17,8 +17,9 @@ struct Flavor {
   std::string_view name;
   std::int64_t hidden_size, intermediate_size, layers, heads, kv_heads, vocab_size;
 };
-constexpr std::array kFlavors{Flavor{"debugmodel", 256, 768, 6, 16, 16, 2048}, Flavor{"8B", 4096, 14336, 32, 32, 8, 128256},
-                              Flavor{"70B", 8192, 28672, 80, 64, 8, 128256}, Flavor{"405B", 16384, 53248, 126, 128, 8, 128256}};
+constexpr std::array kFlavors{
+    Flavor{"debugmodel", 256, 768, 6, 16, 16, 2048}, Flavor{"8B", 4096, 14336, 32, 32, 8, 128256},
+    Flavor{"70B", 8192, 28672, 80, 64, 8, 128256}, Flavor{"405B", 16384, 53248, 126, 128, 8, 128256}};
 
 Value config_of(const Flavor& flavor, std::int64_t seq) {
   return Value::Map{{"model_type", "llama"},
@@ -59,10 +60,13 @@ void read_model(TrainingKeys model, TrainingDraft& draft) {
   const std::string assets = model.text("hf_assets_path").value_or("");
   model.pass_over({"tokenizer_path", "print_after_conversion"});
   draft.note_unread(model, "model");
-  draft.assume("the model is the one of transformers with the same sizes: torchtitan's own has other operations for norms and rotary embeddings, and took less where they were compared");
+  draft.assume(
+      "the model is the one of transformers with the same sizes: torchtitan's own has other operations for norms and rotary embeddings, and took less where they were compared");
   if (draft.files.has_model) return;
   if (name != "llama3") {
-    if (assets.empty()) model.refuse("name", "its sizes are not known here", "name its config.json: tidemark predict CONFIG --trainer FILE");
+    if (assets.empty())
+      model.refuse("name", "its sizes are not known here",
+                   "name its config.json: tidemark predict CONFIG --trainer FILE");
     draft.model = assets;
     draft.assume("the model is that of config.json in hf_assets_path, whatever the flavor");
     return;
@@ -70,7 +74,8 @@ void read_model(TrainingKeys model, TrainingDraft& draft) {
   for (const Flavor& known : kFlavors)
     if (known.name == flavor) draft.config = config_of(known, draft.spec.seq);
   if (!draft.config)
-    model.refuse("flavor", fmt::format("{} is not predicted", Value(flavor).quoted()), "debugmodel, 8B, 70B and 405B are");
+    model.refuse("flavor", fmt::format("{} is not predicted", Value(flavor).quoted()),
+                 "debugmodel, 8B, 70B and 405B are");
 }
 
 WeightDtype read_weights(TrainingKeys& keys, std::string_view key, std::string_view initial) {
@@ -103,7 +108,9 @@ Degrees read_degrees(TrainingKeys& keys, TrainingDraft& draft) {
   }
   if (degrees.shards < 0) degrees.shards = std::max<std::int64_t>(world / rest, 1);
   if (degrees.shards * rest != world)
-    keys.refuse("data_parallel_shard_degree", fmt::format("the degrees are of {} GPUs, and there are {}", degrees.shards * rest, world), "leave it at -1, for what is left");
+    keys.refuse("data_parallel_shard_degree",
+                fmt::format("the degrees are of {} GPUs, and there are {}", degrees.shards * rest, world),
+                "leave it at -1, for what is left");
   draft.spec.gpus = world;
   return degrees;
 }
@@ -126,14 +133,16 @@ void read_parallelism(TrainingKeys keys, WeightDtype computed, TrainingDraft& dr
   if (degrees.context > 1) {
     spec.cp = CpSpec{};
     spec.cp->degree = degrees.context;
-    if (keys.text("context_parallel_rotate_method").value_or("allgather") == "alltoall") spec.cp->rotate_method = RotateMethod::alltoall;
+    if (keys.text("context_parallel_rotate_method").value_or("allgather") == "alltoall")
+      spec.cp->rotate_method = RotateMethod::alltoall;
     keys.must_be("context_parallel_load_balancer", {"headtail"});
   }
   // distributed/utils.py, maybe_enable_amp
   const bool is_sharded = degrees.shards > 1 || degrees.context > 1;
   if (is_sharded) {
     read_fully_shard(keys, degrees, computed, spec);
-    draft.assume("fully_shard has a group for each layer and one for the rest: torchtitan's embedding and head have groups of their own");
+    draft.assume(
+        "fully_shard has a group for each layer and one for the rest: torchtitan's embedding and head have groups of their own");
   } else if (computed == WeightDtype::bf16 && spec.dtype == WeightDtype::fp32) {
     spec.autocast = Autocast::bf16;
   }
@@ -143,7 +152,8 @@ void read_parallelism(TrainingKeys keys, WeightDtype computed, TrainingDraft& dr
     spec.ddp->bucket_cap_mb = 100;
   }
   keys.must_be_off({"module_fqns_per_model_part"});
-  keys.pass_over({"fsdp_reshard_after_forward", "context_parallel_*", "pipeline_parallel_*", "expert_parallel_*", "enable_async_tensor_parallel", "disable_loss_parallel"});
+  keys.pass_over({"fsdp_reshard_after_forward", "context_parallel_*", "pipeline_parallel_*", "expert_parallel_*",
+                  "enable_async_tensor_parallel", "disable_loss_parallel"});
   draft.note_unread(keys, "parallelism");
 }
 
@@ -162,14 +172,17 @@ void read_activation_checkpoint(TrainingKeys keys, TrainingDraft& draft) {
   const Value* option = keys.find("selective_ac_option");
   const auto every = option ? lenient_integer(*option) : std::optional<std::int64_t>(2);
   if (mode == "selective") {
-    if (!every || *every < 0) keys.refuse("selective_ac_option", "which results are kept of every second product is not predicted", "a whole number, of which each n-th layer is checkpointed, is");
+    if (!every || *every < 0)
+      keys.refuse("selective_ac_option", "which results are kept of every second product is not predicted",
+                  "a whole number, of which each n-th layer is checkpointed, is");
     for (std::int64_t layer = *every - 1; *every > 1 && layer < layers_of(draft); layer += *every)
       spec.checkpoint_layers.push_back(fmt::format("{}", layer));
     if (*every > 1 && spec.checkpoint_layers.empty()) spec.checkpointing = Checkpointing::none;
   }
   if (spec.checkpointing != Checkpointing::none && !keys.boolean("early_stop").value_or(false))
     draft.assume("what runs again stops when all is there (early_stop = true), as torch does by itself");
-  keys.pass_over({"early_stop", "memory_budget", "visualize_*", "preserve_rng_state", "determinism_check", "debug", "per_op_sac_*"});
+  keys.pass_over({"early_stop", "memory_budget", "visualize_*", "preserve_rng_state", "determinism_check", "debug",
+                  "per_op_sac_*"});
   draft.note_unread(keys, "activation_checkpoint");
 }
 
@@ -178,7 +191,9 @@ void read_optimizer(TrainingKeys keys, TrainingDraft& draft) {
   if (name != "AdamW" && name != "Adam") keys.refuse("name");
   if (how != "fused" && how != "foreach" && how != "for-loop") keys.refuse("implementation");
   draft.spec.optimizer = name == "AdamW" ? OptimizerName::adamw : OptimizerName::adam;
-  draft.spec.optimizer_impl = how == "fused" ? OptimizerImpl::fused : how == "foreach" ? OptimizerImpl::foreach : OptimizerImpl::loop;
+  draft.spec.optimizer_impl = how == "fused"     ? OptimizerImpl::fused
+                              : how == "foreach" ? OptimizerImpl::foreach
+                                                 : OptimizerImpl::loop;
   draft.spec.weight_decay = keys.real("weight_decay").value_or(0.1);
   keys.must_be_off({"early_step_in_backward"});
   keys.pass_over({"lr", "beta1", "beta2", "eps"});
@@ -199,9 +214,11 @@ WeightDtype read_step(TrainingKeys& training, TrainingDraft& draft) {
 }
 
 void read_accumulation(TrainingKeys& training, Spec& spec) {
-  const std::int64_t each = spec.batch * (spec.gpus / (spec.cp ? spec.cp->degree : 1)), whole = training.integer("global_batch_size").value_or(-1);
+  const std::int64_t each = spec.batch * (spec.gpus / (spec.cp ? spec.cp->degree : 1)),
+                     whole = training.integer("global_batch_size").value_or(-1);
   if (whole >= 0 && (each < 1 || whole < each || whole % each != 0))
-    training.refuse("global_batch_size", fmt::format("{} is no multiple of the {} samples of a pass on all GPUs", whole, each));
+    training.refuse("global_batch_size",
+                    fmt::format("{} is no multiple of the {} samples of a pass on all GPUs", whole, each));
   spec.grad_accumulation = whole < 0 ? 1 : whole / each;
 }
 
@@ -215,14 +232,17 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   read_optimizer(keys.map("optimizer"), draft);
   const bool offloads = training.boolean("enable_cpu_offload").value_or(false);
   if (offloads && draft.spec.fsdp2) draft.spec.fsdp2->offload_policy = Offload::cpu;
-  if (offloads && !draft.spec.fsdp2) training.refuse("enable_cpu_offload", "the weights of what is not sharded would be moved by hand");
+  if (offloads && !draft.spec.fsdp2)
+    training.refuse("enable_cpu_offload", "the weights of what is not sharded would be moved by hand");
   training.pass_over({"dataset*", "steps", "gc_*", "dataloader"});
   draft.note_unread(training, "training");
   for (const char* section : {"compile", "validation", "fault_tolerance", "memory_estimation"})
     keys.map(section).must_be_off({"enable"});
   keys.map("checkpoint").must_be_off({"create_seed_checkpoint"});
   keys.pass_over({"job", "profiling", "metrics", "lr_scheduler", "comm", "quantize", "experimental", "debug"});
-  draft.assume(fmt::format("every sample has seq_len tokens, {}; torchtitan lets go of the logits in front of the backward pass, and they are held here", draft.spec.seq));
+  draft.assume(fmt::format(
+      "every sample has seq_len tokens, {}; torchtitan lets go of the logits in front of the backward pass, and they are held here",
+      draft.spec.seq));
 }
 
 Value parallelism_of(const Spec& spec) {
@@ -235,7 +255,9 @@ Value parallelism_of(const Spec& spec) {
                           {"context_parallel_degree", context}};
   if (shards && fsdp.reshard_after_forward != "auto")
     keys.set("fsdp_reshard_after_forward", fsdp.reshard_after_forward == "true" ? "always" : "never");
-  if (spec.cp) keys.set("context_parallel_rotate_method", spec.cp->rotate_method == RotateMethod::alltoall ? "alltoall" : "allgather");
+  if (spec.cp)
+    keys.set("context_parallel_rotate_method",
+             spec.cp->rotate_method == RotateMethod::alltoall ? "alltoall" : "allgather");
   return keys;
 }
 
@@ -243,11 +265,12 @@ Value training_of(const Spec& spec) {
   const Fsdp2Spec fsdp = spec.fsdp2.value_or(Fsdp2Spec{});
   const bool is_mixed = spec.autocast == Autocast::bf16 || fsdp.param_dtype == PolicyDtype::bf16;
   const std::int64_t split = spec.cp ? spec.cp->degree : 1;
-  Value keys = Value::Map{{"local_batch_size", spec.batch},
-                          {"global_batch_size", spec.batch * spec.grad_accumulation * (spec.gpus / split)},
-                          {"seq_len", spec.seq},
-                          {"dtype", name_of_dtype(spec.dtype)},
-                          {"mixed_precision_param", is_mixed || spec.dtype == WeightDtype::bf16 ? "bfloat16" : "float32"}};
+  Value keys =
+      Value::Map{{"local_batch_size", spec.batch},
+                 {"global_batch_size", spec.batch * spec.grad_accumulation * (spec.gpus / split)},
+                 {"seq_len", spec.seq},
+                 {"dtype", name_of_dtype(spec.dtype)},
+                 {"mixed_precision_param", is_mixed || spec.dtype == WeightDtype::bf16 ? "bfloat16" : "float32"}};
   if (spec.max_grad_norm) keys.set("max_norm", *spec.max_grad_norm);
   if (fsdp.offload_policy == Offload::cpu) keys.set("enable_cpu_offload", true);
   return keys;
@@ -276,9 +299,12 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   if (spec.tp) refuse_to_write(kTitle, "tp", "its weights come on the card as shards, of which tp is not known");
   Value model = Value::Map{{"name", "llama3"}, {"flavor", flavor->name}};
   if (!answer.model.empty()) model.set("hf_assets_path", answer.model);
-  const bool is_loop = spec.optimizer_impl == OptimizerImpl::loop, is_fused = spec.optimizer_impl == OptimizerImpl::fused;
+  const bool is_loop = spec.optimizer_impl == OptimizerImpl::loop,
+             is_fused = spec.optimizer_impl == OptimizerImpl::fused;
   Value optimizer = Value::Map{{"name", spec.optimizer == OptimizerName::adam ? "Adam" : "AdamW"},
-                               {"implementation", is_fused ? "fused" : is_loop ? "for-loop" : "foreach"}};
+                               {"implementation", is_fused  ? "fused"
+                                                  : is_loop ? "for-loop"
+                                                            : "foreach"}};
   if (spec.weight_decay) optimizer.set("weight_decay", *spec.weight_decay);
   const Value keys = Value::Map{{"model", std::move(model)},
                                 {"optimizer", std::move(optimizer)},
@@ -296,7 +322,8 @@ TrainingFormat training_format_torchtitan() {
   return {.name = "torchtitan",
           .title = kTitle,
           .version = "0.2.2",
-          .signs = {"training", "parallelism", "activation_checkpoint", "lr_scheduler", "job", "profiling", "metrics", "comm", "quantize"},
+          .signs = {"training", "parallelism", "activation_checkpoint", "lr_scheduler", "job", "profiling", "metrics",
+                    "comm", "quantize"},
           .loop = LoopKind::plain,
           .begins_as = Value::Map{{"activation_checkpoint", Value::Map{{"mode", "none"}}}},
           .read = read,

@@ -1,4 +1,5 @@
-// transformers.TrainingArguments as JSON (training_args.py, 5.17.0): what HfArgumentParser reads and to_json_file writes.
+// transformers.TrainingArguments as JSON (training_args.py, 5.17.0): what HfArgumentParser reads and to_json_file
+// writes.
 #include "io/training_arguments.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
@@ -39,10 +40,10 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   if (spec.attn == Attention::eager) keys.set("attn_implementation", "eager");
   keys.set("block_size", spec.seq);
   append_training_arguments(spec, deepspeed, keys);
-  std::vector<WrittenFile> files{
-      {path, value_to_json(keys)},
-      {accelerate, as_comment(heading + "accelerate launch --config_file " + accelerate + " run_clm.py " + path + "\n") +
-                       value_to_yaml(accelerate_config(spec))}};
+  std::vector<WrittenFile> files{{path, value_to_json(keys)},
+                                 {accelerate, as_comment(heading + "accelerate launch --config_file " + accelerate +
+                                                         " run_clm.py " + path + "\n") +
+                                                  value_to_yaml(accelerate_config(spec))}};
   if (is_zero(spec.parallel)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
   return files;
 }

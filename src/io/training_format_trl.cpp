@@ -18,7 +18,9 @@ void read_lora(TrainingKeys& keys, TrainingDraft& draft) {
   const bool all = targets.size() == 1 && targets[0] == "all-linear";
   set_lora(draft, keys.integer("lora_r").value_or(16), keys.real("lora_alpha").value_or(32),
            keys.real("lora_dropout").value_or(0.05),
-           targets.empty() ? TextOrList("") : all ? TextOrList("all-linear") : TextOrList(std::move(targets)));
+           targets.empty() ? TextOrList("")
+           : all           ? TextOrList("all-linear")
+                           : TextOrList(std::move(targets)));
   keys.must_be_off({"use_dora", "lora_target_parameters", "lora_modules_to_save"});
   keys.must_be("lora_task_type", {"CAUSAL_LM"});
   keys.pass_over({"use_rslora"});
@@ -37,10 +39,11 @@ void read_4bit(TrainingKeys& keys, TrainingDraft& draft) {
                    draft);
 }
 
-/// trainer/utils.py, get_quantization_config, which asks for 4 bits first; sft_trainer.py casts adapters beside quantized
-/// weights.
+/// trainer/utils.py, get_quantization_config, which asks for 4 bits first; sft_trainer.py casts adapters beside
+/// quantized weights.
 void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
-  const bool in_4bit = keys.boolean("load_in_4bit").value_or(false), in_8bit = keys.boolean("load_in_8bit").value_or(false);
+  const bool in_4bit = keys.boolean("load_in_4bit").value_or(false),
+             in_8bit = keys.boolean("load_in_8bit").value_or(false);
   if (!in_4bit) keys.pass_over({"bnb_4bit_*", "use_bnb_nested_quant"});
   if (!in_4bit && !in_8bit) return;
   if (in_4bit)
@@ -66,7 +69,8 @@ Spec as_trained(Spec spec) {
 
 void read_dtype(TrainingKeys& keys, TrainingDraft& draft) {
   TrainingKeys init = keys.map("model_init_kwargs");
-  std::string dtype = init.text("dtype").value_or(init.text("torch_dtype").value_or(keys.text("dtype").value_or("float32")));
+  std::string dtype =
+      init.text("dtype").value_or(init.text("torch_dtype").value_or(keys.text("dtype").value_or("float32")));
   const auto known = weight_dtype(dtype);
   if (!known && dtype != "auto") keys.refuse("dtype");
   draft.spec.dtype = known ? *known : dtype_of_config(draft);
@@ -87,12 +91,13 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   read_quantization(keys, draft);
   keys.must_be_off({"padding_free", "activation_offloading", "chat_template_path"});
   if (keys.boolean("packing").value_or(false) && keys.text("packing_strategy").value_or("bfd") != "wrapped")
-    keys.refuse("packing", "packed samples, which attend to their own alone, are not predicted", "packing_strategy: wrapped is");
+    keys.refuse("packing", "packed samples, which attend to their own alone, are not predicted",
+                "packing_strategy: wrapped is");
   keys.must_be("loss_type", {"nll", "chunked_nll"});
   keys.must_be("pad_to_multiple_of", {"auto"});
   // Of other trainers, whose files look the same.
-  for (const char* key : {"beta", "num_generations", "max_completion_length", "max_prompt_length", "precompute_ref_log_probs",
-                          "ref_model_mixup_alpha", "vllm_mode", "use_vllm"})
+  for (const char* key : {"beta", "num_generations", "max_completion_length", "max_prompt_length",
+                          "precompute_ref_log_probs", "ref_model_mixup_alpha", "vllm_mode", "use_vllm"})
     if (keys.find(key)) keys.refuse(key, fmt::format("{} is no key of `trl sft`, the trainer that is predicted", key));
   draft.spec.seq = keys.integer("max_length").value_or(1024);
   if (const auto processes = keys.integer("num_processes")) arguments.accelerate_processes = *processes;
@@ -104,14 +109,18 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   load_as_trl_does(draft.spec);
   keys.pass_over({"dataset_*", "datasets", "streaming", "packing_strategy", "eval_packing", "completion_only_loss",
                   "assistant_only_loss", "eos_token", "pad_token", "truncation_mode", "shuffle_dataset",
-                  "trust_remote_code", "model_revision", "router_aux_loss_coef",
-                  "gradient_checkpointing_kwargs", "ignore_bias_buffers", "env", "machine_rank", "num_machines"});
+                  "trust_remote_code", "model_revision", "router_aux_loss_coef", "gradient_checkpointing_kwargs",
+                  "ignore_bias_buffers", "env", "machine_rank", "num_machines"});
 }
 
 std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
   const Spec& spec = answer.spec;
   const std::string accelerate = beside(path, ".accelerate.yaml"), deepspeed = beside(path, ".deepspeed.json");
-  Value keys = Value::Map{{"model_name_or_path", answer.model}, {"dtype", name_of_dtype(spec.dtype)}, {"max_length", spec.seq}, {"loss_type", "nll"}, {"output_dir", "output"}};
+  Value keys = Value::Map{{"model_name_or_path", answer.model},
+                          {"dtype", name_of_dtype(spec.dtype)},
+                          {"max_length", spec.seq},
+                          {"loss_type", "nll"},
+                          {"output_dir", "output"}};
   if (spec.attn == Attention::eager) keys.set("attn_implementation", "eager");
   append_training_arguments(spec, deepspeed, keys);
   if (spec.lora) {
@@ -147,8 +156,8 @@ TrainingFormat training_format_trl() {
           .title = "TRL's `trl sft`",
           .version = "1.16.0",
           .signs = {"dataset_name", "use_peft", "lora_r", "lora_target_modules", "max_length", "loss_type",
-                    "dataset_text_field", "dataset_train_split", "packing_strategy",
-                    "model_init_kwargs", "assistant_only_loss", "padding_free", "completion_only_loss"},
+                    "dataset_text_field", "dataset_train_split", "packing_strategy", "model_init_kwargs",
+                    "assistant_only_loss", "padding_free", "completion_only_loss"},
           .loop = LoopKind::sft_trainer,
           .as_trained = as_trained,
           .read = read,

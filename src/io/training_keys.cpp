@@ -173,16 +173,18 @@ void TrainingKeys::must_be(std::string_view key, std::initializer_list<std::stri
   const Value* found = find(key);
   if (!found || means_off(*found)) return;
   const auto text = lenient_text(*found);
-  if (!text || std::none_of(values.begin(), values.end(), [&](std::string_view value) { return lower(value) == lower(*text); }))
+  if (!text ||
+      std::none_of(values.begin(), values.end(), [&](std::string_view value) { return lower(value) == lower(*text); }))
     refuse(key);
 }
 
 void TrainingKeys::refuse(std::string_view key, const std::string& why, const std::string& hint) {
   const Value* found = map_.find(key);
-  throw Error(Errc::unsupported,
-              why.empty() ? fmt::format("{} decides memory, and is not predicted", found ? found->quoted() : "it") : why,
-              at(key).text(found ? found->line() : 0),
-              hint.empty() ? "`tidemark run` runs the program itself, whatever it uses" : hint);
+  throw Error(
+      Errc::unsupported,
+      why.empty() ? fmt::format("{} decides memory, and is not predicted", found ? found->quoted() : "it") : why,
+      at(key).text(found ? found->line() : 0),
+      hint.empty() ? "`tidemark run` runs the program itself, whatever it uses" : hint);
 }
 
 void TrainingKeys::pass_over(const KeyNames& names) {

@@ -17,12 +17,16 @@ class Splitter {
     for (std::size_t i = 0; i < text.size(); ++i) {
       const char letter = text[i];
       if (quote_ != 0) {
-        if (letter == quote_) quote_ = 0;
-        else add(letter);
+        if (letter == quote_)
+          quote_ = 0;
+        else
+          add(letter);
       } else if (letter == '\\' && i + 1 < text.size()) {
         i += text.substr(i + 1).starts_with("\r\n") ? 2 : 1;
-        if (text[i] != '\n') add(text[i]);
-        else end_word();
+        if (text[i] != '\n')
+          add(text[i]);
+        else
+          end_word();
       } else if (letter == '\'' || letter == '"') {
         quote_ = letter;
         in_word_ = true;
@@ -76,7 +80,8 @@ void take_variable(const std::string& word, Value& options) {
 Value value_of_words(const Words& words, std::size_t begin, std::size_t end) {
   if (begin == end) return true;
   if (end - begin == 1) return words[begin];
-  return Value::List(words.begin() + static_cast<std::ptrdiff_t>(begin), words.begin() + static_cast<std::ptrdiff_t>(end));
+  return Value::List(words.begin() + static_cast<std::ptrdiff_t>(begin),
+                     words.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
 }  // namespace

@@ -48,9 +48,11 @@ Spec comparable(Spec spec) {
   if (is_zero(spec.parallel) && !spec.zero) spec.zero = ZeroSpec{};
   if (spec.parallel == Parallel::fsdp2 && !spec.fsdp2) spec.fsdp2 = Fsdp2Spec{};
   if (spec.parallel == Parallel::fsdp1 && !spec.fsdp1) spec.fsdp1 = Fsdp1Spec{};
-  if (spec.lora && spec.lora->adapter_dtype == AdapterDtype::automatic && spec.dtype != WeightDtype::fp32 && !is_zero(spec.parallel))
+  if (spec.lora && spec.lora->adapter_dtype == AdapterDtype::automatic && spec.dtype != WeightDtype::fp32 &&
+      !is_zero(spec.parallel))
     spec.lora->adapter_dtype = AdapterDtype::fp32;
-  if (spec.quantization) spec.quantization->quant_storage = QuantStorage::uint8;  // as many bytes, whatever they are kept as
+  if (spec.quantization)
+    spec.quantization->quant_storage = QuantStorage::uint8;  // as many bytes, whatever they are kept as
   if (spec.lora && is_zero(spec.parallel)) spec.lora->adapter_dtype = AdapterDtype::bf16;
   return spec;
 }
@@ -62,18 +64,18 @@ void first_key(const Value& change, std::string& key, std::string& value) {
   value = item.value.quoted();
 }
 
-void check_read_back(const TrainingFormat& format, const TrainingAnswer& answer, const std::vector<WrittenFile>& files) {
+void check_read_back(const TrainingFormat& format, const TrainingAnswer& answer,
+                     const std::vector<WrittenFile>& files) {
   if (!format.read) return;
-  const TrainingFiles with{
-      .read =
-          [&](const std::string& path) {
-            for (const WrittenFile& file : files)
-              if (file.path == path) return value_of_training_file(file.text, file.path);
-            throw Error(Errc::not_found, "it is not written", path);
-          },
-      .model_config = [&](const std::string&) { return answer.model_config; },
-      .gpus = answer.spec.gpus,
-      .has_model = true};
+  const TrainingFiles with{.read =
+                               [&](const std::string& path) {
+                                 for (const WrittenFile& file : files)
+                                   if (file.path == path) return value_of_training_file(file.text, file.path);
+                                 throw Error(Errc::not_found, "it is not written", path);
+                               },
+                           .model_config = [&](const std::string&) { return answer.model_config; },
+                           .gpus = answer.spec.gpus,
+                           .has_model = true};
   const Value keys = value_of_training_file(files.front().text, files.front().path);
   const TrainingConfig read = read_training_config(format, keys, files.front().path, with);
   const Spec said = comparable(read_spec(read.spec)), meant = comparable(answer.spec);
@@ -104,13 +106,15 @@ plan::TrainedAs trained_as_written(std::string_view format, const std::string& w
   return format_named(format, where).as_trained;
 }
 
-std::vector<WrittenFile> write_training_files(std::string_view name, const TrainingAnswer& answer, const std::string& path) {
+std::vector<WrittenFile> write_training_files(std::string_view name, const TrainingAnswer& answer,
+                                              const std::string& path) {
   const TrainingFormat& format = format_named(name);
   // accelerate looks for every class that the model's parts do not split, also of parts that it does not have
   // (utils/dataclasses.py (1.15.0), set_auto_wrap_policy): a LLaVA has no CLIPTextEmbeddings.
   const bool is_fsdp = answer.spec.parallel == Parallel::fsdp1 || answer.spec.parallel == Parallel::fsdp2;
   if (is_fsdp && answer.spec.images > 0 && format.loop != LoopKind::plain)
-    refuse_to_write(format.title, "parallel", "which classes of a model with a vision tower FSDP wraps has to be said in it");
+    refuse_to_write(format.title, "parallel",
+                    "which classes of a model with a vision tower FSDP wraps has to be said in it");
   std::vector<WrittenFile> files = format.write(answer, path);
   check_read_back(format, answer, files);
   return files;
@@ -187,8 +191,10 @@ void append_sharing(const Spec& spec, const std::string& deepspeed, Value& keys)
   } else if (spec.parallel == Parallel::fsdp1) {
     keys.set("fsdp", true);
     const auto strategy = static_cast<std::size_t>(spec.fsdp1.value_or(Fsdp1Spec{}).sharding_strategy);
-    keys.set("fsdp_config", Value::Map{{"version", 1}, {"reshard_after_forward", kShardingStrategyNames[strategy]},
-                                       {"backward_prefetch", "BACKWARD_PRE"}, {"auto_wrap_policy", "TRANSFORMER_BASED_WRAP"}});
+    keys.set("fsdp_config", Value::Map{{"version", 1},
+                                       {"reshard_after_forward", kShardingStrategyNames[strategy]},
+                                       {"backward_prefetch", "BACKWARD_PRE"},
+                                       {"auto_wrap_policy", "TRANSFORMER_BASED_WRAP"}});
   } else if (spec.parallel == Parallel::ddp) {
     const DdpSpec ddp = spec.ddp.value_or(DdpSpec{});
     keys.set("ddp_find_unused_parameters", ddp.find_unused_parameters);
@@ -204,12 +210,14 @@ void append_training_arguments(const Spec& spec, const std::string& deepspeed, V
   keys.set("per_device_train_batch_size", spec.batch);
   keys.set("gradient_accumulation_steps", spec.grad_accumulation);
   // Under FSDP 2 mixed precision is its policy.
-  const bool has_policy = spec.parallel == Parallel::fsdp2 && spec.fsdp2 && spec.fsdp2->param_dtype == PolicyDtype::bf16;
+  const bool has_policy =
+      spec.parallel == Parallel::fsdp2 && spec.fsdp2 && spec.fsdp2->param_dtype == PolicyDtype::bf16;
   keys.set("bf16", spec.autocast == Autocast::bf16 || has_policy || is_zero(spec.parallel));
   keys.set("fp16", spec.autocast == Autocast::fp16);
   keys.set("optim", optim_of(spec));
   if (spec.weight_decay) keys.set("weight_decay", *spec.weight_decay);
-  if (spec.momentum > 0) keys.set("optim_args", fmt::format("momentum={}{}", spec.momentum, spec.nesterov ? ",nesterov=True" : ""));
+  if (spec.momentum > 0)
+    keys.set("optim_args", fmt::format("momentum={}{}", spec.momentum, spec.nesterov ? ",nesterov=True" : ""));
   const ZeroSpec zero = spec.zero.value_or(ZeroSpec{});
   keys.set("max_grad_norm", is_zero(spec.parallel) ? zero.gradient_clipping : spec.max_grad_norm.value_or(0));
   keys.set("gradient_checkpointing", spec.checkpointing != Checkpointing::none);
@@ -225,31 +233,34 @@ Value deepspeed_config(const Spec& spec) {
   if (!is_zero(spec.parallel)) return {};
   const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
   const std::int64_t stage = spec.parallel == Parallel::zero1 ? 1 : spec.parallel == Parallel::zero2 ? 2 : 3;
-  Value zero = Value::Map{{"stage", stage},
-                          {"reduce_bucket_size", asked.reduce_bucket_size},
-                          {"contiguous_gradients", asked.contiguous_gradients},
-                          {"reduce_scatter", asked.reduce_scatter},
-                          {"offload_optimizer", Value::Map{{"device", kOffloadNames[static_cast<std::size_t>(asked.offload_optimizer)]}}}};
+  Value zero = Value::Map{
+      {"stage", stage},
+      {"reduce_bucket_size", asked.reduce_bucket_size},
+      {"contiguous_gradients", asked.contiguous_gradients},
+      {"reduce_scatter", asked.reduce_scatter},
+      {"offload_optimizer", Value::Map{{"device", kOffloadNames[static_cast<std::size_t>(asked.offload_optimizer)]}}}};
   if (asked.overlap_comm) zero.set("overlap_comm", *asked.overlap_comm);
   if (stage == 3) {
     zero.set("offload_param", Value::Map{{"device", kOffloadNames[static_cast<std::size_t>(asked.offload_param)]}});
-    for (const auto& [key, value] : {std::pair{"sub_group_size", asked.sub_group_size},
-                                     std::pair{"stage3_prefetch_bucket_size", asked.stage3_prefetch_bucket_size},
-                                     std::pair{"stage3_param_persistence_threshold", asked.stage3_param_persistence_threshold},
-                                     std::pair{"stage3_model_persistence_threshold", asked.stage3_model_persistence_threshold},
-                                     std::pair{"stage3_max_live_parameters", asked.stage3_max_live_parameters},
-                                     std::pair{"stage3_max_reuse_distance", asked.stage3_max_reuse_distance}})
+    for (const auto& [key, value] :
+         {std::pair{"sub_group_size", asked.sub_group_size},
+          std::pair{"stage3_prefetch_bucket_size", asked.stage3_prefetch_bucket_size},
+          std::pair{"stage3_param_persistence_threshold", asked.stage3_param_persistence_threshold},
+          std::pair{"stage3_model_persistence_threshold", asked.stage3_model_persistence_threshold},
+          std::pair{"stage3_max_live_parameters", asked.stage3_max_live_parameters},
+          std::pair{"stage3_max_reuse_distance", asked.stage3_max_reuse_distance}})
       if (value) zero.set(key, *value);
   } else {
     zero.set("allgather_bucket_size", asked.allgather_bucket_size);
     zero.set("use_multi_rank_bucket_allreduce", asked.use_multi_rank_bucket_allreduce);
   }
   Value config = Value::Map();
-  for (const char* key : {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "gradient_clipping"})
+  for (const char* key :
+       {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "gradient_clipping"})
     config.set(key, "auto");
   config.set("bf16", Value::Map{{"enabled", "auto"}});
-  // Without an "optimizer" it is the Trainer's own, of torch.optim: AdamW of DeepSpeed's would be its FusedAdam, or on the
-  // host its DeepSpeedCPUAdam (0.19.8: runtime/engine.py, _configure_basic_optimizer, _configure_zero_optimizer).
+  // Without an "optimizer" it is the Trainer's own, of torch.optim: AdamW of DeepSpeed's would be its FusedAdam, or on
+  // the host its DeepSpeedCPUAdam (0.19.8: runtime/engine.py, _configure_basic_optimizer, _configure_zero_optimizer).
   if (asked.offload_optimizer != Offload::none) config.set("zero_force_ds_cpu_optimizer", false);
   config.set("zero_optimization", zero);
   return config;
@@ -261,7 +272,9 @@ Value accelerate_config(const Spec& spec) {
   // (1.15.0: state.py, PartialState).
   const bool has_offload = spec.parallel == Parallel::fsdp2 && spec.fsdp2 && spec.fsdp2->offload_policy == Offload::cpu;
   Value config = Value::Map{{"compute_environment", "LOCAL_MACHINE"},
-                            {"distributed_type", has_offload ? "FSDP" : spec.gpus > 1 ? "MULTI_GPU" : "NO"},
+                            {"distributed_type", has_offload     ? "FSDP"
+                                                 : spec.gpus > 1 ? "MULTI_GPU"
+                                                                 : "NO"},
                             {"mixed_precision", "no"},
                             {"num_machines", machines},
                             {"num_processes", spec.gpus},
@@ -269,7 +282,9 @@ Value accelerate_config(const Spec& spec) {
                             {"main_training_function", "main"},
                             {"use_cpu", false}};
   if (has_offload)
-    config.set("fsdp_config", Value::Map{{"fsdp_version", 2}, {"fsdp_offload_params", true}, {"fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP"}});
+    config.set("fsdp_config", Value::Map{{"fsdp_version", 2},
+                                         {"fsdp_offload_params", true},
+                                         {"fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP"}});
   return config;
 }
 

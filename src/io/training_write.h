@@ -1,5 +1,5 @@
-// Trainers' files out: what a plan's answer is in their words.  A written file is read again, and what it then says must
-// be the spec: what a format cannot say is an error by name, never left out.
+// Trainers' files out: what a plan's answer is in their words.  A written file is read again, and what it then says
+// must be the spec: what a format cannot say is an error by name, never left out.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,7 +11,8 @@ namespace tidemark::io {
 
 /// Writes them in all formats that can.  `format` is a TrainingFormat's name; `path` that of the first file, others get
 /// names made of it.  Throws Error{unknown_name} for a format, Error{unsupported} for what it cannot say.
-std::vector<WrittenFile> write_training_files(std::string_view format, const TrainingAnswer& answer, const std::string& path);
+std::vector<WrittenFile> write_training_files(std::string_view format, const TrainingAnswer& answer,
+                                              const std::string& path);
 
 /// Whose loop trains by it.  Throws Error{unknown_name} for what is not the name of one that is written.
 LoopKind loop_of_written(std::string_view format, const std::string& where);

@@ -24,7 +24,8 @@ std::string statistics_row(std::string name, std::vector<std::string> cells, con
 
 /// As wide as it is: what does not fit on a screen is scrolled to.
 std::string wide(std::string_view label, std::string_view rows) {
-  return fmt::format("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n{}</table></div>\n", escape_html(label), rows);
+  return fmt::format("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n{}</table></div>\n",
+                     escape_html(label), rows);
 }
 
 std::string statistics_table(const EngineResult& engine, const std::vector<std::string>& by) {
@@ -92,7 +93,8 @@ Value charted(const std::vector<EngineResult>& engines) {
   Value::List all;
   for (const EngineResult& engine : engines) {
     const bool is_run = !engine.predictions.empty() && engine.predictions.front().answer.engine == Engine::run;
-    all.push_back(Value::Map{{"name", engine_text(engine)}, {"kind", is_run ? "run" : "predict"}, {"points", points_of(engine)}});
+    all.push_back(
+        Value::Map{{"name", engine_text(engine)}, {"kind", is_run ? "run" : "predict"}, {"points", points_of(engine)}});
   }
   return Value::Map{{"engines", std::move(all)}};
 }
@@ -103,16 +105,16 @@ std::string validation_to_html(const Validation& validation) {
   const auto missed =
       std::count_if(validation.bars.begin(), validation.bars.end(), [](const auto& b) { return !b.met; });
   const std::string verdict = validation.bars.empty() ? "no bars were judged"
-                              : missed == 0           ? fmt::format("all {} bars are met", validation.bars.size())
+                              : missed == 0 ? fmt::format("all {} bars are met", validation.bars.size())
                                             : fmt::format("{} of {} bars are missed", missed, validation.bars.size());
   std::vector<std::string> names;
   for (const Corpus* corpus : validation.corpora) names.push_back(corpus->info.name);
-  const std::string header = fmt::format(
-      "<div id=\"verdict\" class=\"{}\"><p class=\"line\">{}</p><p class=\"soft\">corpora: {}</p></div>",
-      validation.bars.empty() ? "unsure"
-      : missed == 0           ? "good"
-                              : "bad",
-      verdict, escape_html(fmt::format("{}", fmt::join(names, ", "))));
+  const std::string header =
+      fmt::format("<div id=\"verdict\" class=\"{}\"><p class=\"line\">{}</p><p class=\"soft\">corpora: {}</p></div>",
+                  validation.bars.empty() ? "unsure"
+                  : missed == 0           ? "good"
+                                          : "bad",
+                  verdict, escape_html(fmt::format("{}", fmt::join(names, ", "))));
   std::string body;
   for (const EngineResult& engine : validation.engines) {
     body += fmt::format("<h2>{} <small>{} rows</small></h2>\n", engine_text(engine), engine.predictions.size());

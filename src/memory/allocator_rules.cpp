@@ -13,20 +13,19 @@ namespace {
 /// Settings that move no device memory, in the order in which releases brought them: pinned host memory, locks, graph
 /// capture, addresses that are set aside.  torch: c10/core/AllocatorConfig.cpp, getMutableKeys;
 /// c10/cuda/CUDAAllocatorConfig.h, getKeys
-constexpr std::array<std::string_view, 13> kWithoutEffect{
-    "pinned_use_background_threads",
-    "pinned_use_cuda_host_register",
-    "pinned_use_hip_host_register",
-    "pinned_num_register_threads",
-    "release_lock_on_cudamalloc",
-    "release_lock_on_hipmalloc",  // 2.6
-    "pinned_reserve_segment_size_mb",
-    "graph_capture_record_stream_reuse",  // 2.11
-    "pinned_free_catch_all",              // 2.12
-    "pinned_max_round_threshold_mb",
-    "pinned_max_cached_size_mb",  // 2.13
-    "expandable_segments_reserve",
-    "expandable_segments_reserve_by_class"};  // 2.15
+constexpr std::array<std::string_view, 13> kWithoutEffect{"pinned_use_background_threads",
+                                                          "pinned_use_cuda_host_register",
+                                                          "pinned_use_hip_host_register",
+                                                          "pinned_num_register_threads",
+                                                          "release_lock_on_cudamalloc",
+                                                          "release_lock_on_hipmalloc",  // 2.6
+                                                          "pinned_reserve_segment_size_mb",
+                                                          "graph_capture_record_stream_reuse",  // 2.11
+                                                          "pinned_free_catch_all",              // 2.12
+                                                          "pinned_max_round_threshold_mb",
+                                                          "pinned_max_cached_size_mb",  // 2.13
+                                                          "expandable_segments_reserve",
+                                                          "expandable_segments_reserve_by_class"};  // 2.15
 
 constexpr std::span<const std::string_view> first(std::size_t count) { return std::span(kWithoutEffect).first(count); }
 

@@ -34,8 +34,8 @@ std::vector<CachingAllocator::BlockView> CachingAllocator::snapshot() const {
 
 std::string CachingAllocator::out_of_memory_message() const {
   if (!out_of_memory_) return {};
-  return tidemark::out_of_memory_message(
-      *out_of_memory_, settings_.expandable_segments ? rules_.advice_when_expandable : rules_.advice);
+  return tidemark::out_of_memory_message(*out_of_memory_,
+                                         settings_.expandable_segments ? rules_.advice_when_expandable : rules_.advice);
 }
 
 }  // namespace tidemark

@@ -9,8 +9,7 @@ namespace tidemark {
 namespace {
 
 bool is_in(const LayerRanges& ranges, std::int64_t layer) {
-  return std::ranges::any_of(ranges,
-                             [&](const auto& range) { return range.first <= layer && layer <= range.second; });
+  return std::ranges::any_of(ranges, [&](const auto& range) { return range.first <= layer && layer <= range.second; });
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace tidemark {
 
-/// PreTrainedModel.gradient_checkpointing_enable(every_n_layers), or GradientCheckpointingLayer.gradient_checkpointing of
-/// chosen layers.  The run is told that it has the layer.
+/// PreTrainedModel.gradient_checkpointing_enable(every_n_layers), or GradientCheckpointingLayer.gradient_checkpointing
+/// of chosen layers.  The run is told that it has the layer.
 bool is_checkpointed(Run& run, const Context& context, std::int64_t index);
 
 /// layer(hidden_states), checkpointed or not: what it returns, a tuple or one tensor.  `layer` is called again in

@@ -19,11 +19,11 @@ using LayerRanges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 struct Context {
   AttentionKind attention = AttentionKind::sdpa;
   CheckpointKind checkpointing = CheckpointKind::none;
-  std::int64_t checkpoint_every = 1;  // layers whose index is a multiple of it
-  std::shared_ptr<const LayerRanges> checkpoint_layers = {};  // in the place of each n-th one
+  std::int64_t checkpoint_every = 1;                                     // layers whose index is a multiple of it
+  std::shared_ptr<const LayerRanges> checkpoint_layers = {};             // in the place of each n-th one
   std::shared_ptr<const std::vector<std::string>> checkpoint_save = {};  // operators whose results are kept
-  std::shared_ptr<const LayerRanges> checkpoint_save_layers = {};         // by which layers; none: by all
-  std::int64_t layers_before = 0;     // of parts that are registered in front: their layers count too
+  std::shared_ptr<const LayerRanges> checkpoint_save_layers = {};        // by which layers; none: by all
+  std::int64_t layers_before = 0;  // of parts that are registered in front: their layers count too
   bool use_cache = true;
   bool padding = false;  // whether batches hold padding, so that masks are built
   ExpertsKind experts = ExpertsKind::grouped_mm;

@@ -49,10 +49,11 @@ std::vector<Weight> weights_by_name(Module& root) {
   std::vector<Weight> weights;
   const auto collect = [&](const auto& self, Module& module) -> void {
     for (const std::shared_ptr<Parameter>& parameter : module.parameters()) {
-      const bool is_there = parameter.use_count() > 1 && std::any_of(weights.begin(), weights.end(), [&](const Weight& one) {
-        return one.parameter == parameter.get();
-      });
-      if (!parameter->is_buffer && !is_there) weights.push_back({full_name(module, *parameter), &module, parameter.get()});
+      const bool is_there =
+          parameter.use_count() > 1 && std::any_of(weights.begin(), weights.end(),
+                                                   [&](const Weight& one) { return one.parameter == parameter.get(); });
+      if (!parameter->is_buffer && !is_there)
+        weights.push_back({full_name(module, *parameter), &module, parameter.get()});
     }
     for (const std::unique_ptr<Module>& child : module.children()) self(self, *child);
   };

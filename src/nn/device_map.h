@@ -5,8 +5,8 @@
 
 namespace tidemark {
 
-/// As `Module::to_device`, but one weight after the other in the order of their names, out of one block that is asked for before
-/// them.  A file has each of them as the model does: of experts that are laid together this is not so.
+/// As `Module::to_device`, but one weight after the other in the order of their names, out of one block that is asked
+/// for before them.  A file has each of them as the model does: of experts that are laid together this is not so.
 void load_by_device_map(Run& run, Module& root);
 
 }  // namespace tidemark

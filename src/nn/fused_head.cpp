@@ -39,7 +39,8 @@ ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels) {
   labels = slice(std::move(labels), 1, 1, labels.size(1));
   const Tensor mask = compare("aten::ne", labels);
   const std::int64_t tokens = mask.elements();
-  const Tensor weight = full_tensor(head, "weight"), bias = head.has_parameter("bias") ? full_tensor(head, "bias") : Tensor();
+  const Tensor weight = full_tensor(head, "weight"),
+               bias = head.has_parameter("bias") ? full_tensor(head, "bias") : Tensor();
   ModelOutputs outputs;
   {
     Tensor chosen = index(hidden_states, {mask}, tokens);

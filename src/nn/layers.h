@@ -1,5 +1,5 @@
-// The modules whose forwards strategies and adapters know.  Each adds itself to a parent, under the name that the reference
-// gives it.
+// The modules whose forwards strategies and adapters know.  Each adds itself to a parent, under the name that the
+// reference gives it.
 #pragma once
 #include <optional>
 

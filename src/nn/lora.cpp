@@ -15,8 +15,8 @@ Tensor lora_forward(Module& m, Tensor input) {
   return adapted(m, std::move(input), [&m](Tensor x) { return m["base_layer"](std::move(x)); });
 }
 
-/// lora.bnb.Linear4bit.forward, Linear8bitLt.forward: no change of types under autocast; the first begins with a copy of
-/// what the base layer returns.
+/// lora.bnb.Linear4bit.forward, Linear8bitLt.forward: no change of types under autocast; the first begins with a copy
+/// of what the base layer returns.
 Tensor quantized_lora_forward(Module& m, Tensor input) {
   Tensor x = std::move(input);
   Tensor result = m["base_layer"](x);
@@ -72,7 +72,8 @@ class Targets {
   std::vector<std::string> names_;
 };
 
-/// BaseTunerLayer._get_base_layer_device_and_dtype, for what adapters are made as: beside whole numbers, as torch makes them.
+/// BaseTunerLayer._get_base_layer_device_and_dtype, for what adapters are made as: beside whole numbers, as torch makes
+/// them.
 Dtype dtype_of(const Module& base) {
   if (!base.quantized) return base.get("weight").dtype;
   return base.quantized->options.load_in_8bit ? Dtype::f32 : base.quantized->options.compute_dtype;
@@ -123,7 +124,8 @@ Dtype adapter_dtype(Module& module, const LoraOptions& options) {
 /// patterns into such names.  peft: utils/transformers_weight_conversion.py, _convert_peft_config_moe
 void check_experts(const std::vector<Module*>& modules, const LoraOptions& options) {
   const bool is_stacked = std::any_of(modules.begin(), modules.end(), [](Module* m) {
-    return m->name() == "experts" && !m->parameters().empty();  // else, in transformers 4, they are modules of their own
+    return m->name() == "experts" &&
+           !m->parameters().empty();  // else, in transformers 4, they are modules of their own
   });
   if (options.expert_names.empty() || !is_stacked) return;
   const auto* names = std::get_if<std::vector<std::string>>(&options.target_modules);
@@ -199,10 +201,10 @@ std::vector<std::string> default_lora_targets(const std::string& model_type) {
 std::vector<std::string> converted_expert_names(const std::string& model_type) {
   constexpr std::string_view kAsMixtral[] = {"mixtral", "minimax", "minimax_m2"};
   constexpr std::string_view kAsQwen2Moe[] = {
-      "afmoe",        "deepseek_v2",   "deepseek_v3",           "deepseek_v32",   "dots1",     "ernie4_5_moe",
-      "glm4_moe",     "glm4_moe_lite", "glm_moe_dsa",           "glm4v_moe",      "mellum",    "longcat_flash",
-      "solar_open",   "qwen3_moe",     "qwen3_omni_moe",        "hunyuan_v1_moe", "flex_olmo", "qwen3_omni_moe_thinker",
-      "qwen3_next",   "olmoe",         "exaone_moe",            "cohere2_moe"};
+      "afmoe",      "deepseek_v2",   "deepseek_v3",    "deepseek_v32",   "dots1",     "ernie4_5_moe",
+      "glm4_moe",   "glm4_moe_lite", "glm_moe_dsa",    "glm4v_moe",      "mellum",    "longcat_flash",
+      "solar_open", "qwen3_moe",     "qwen3_omni_moe", "hunyuan_v1_moe", "flex_olmo", "qwen3_omni_moe_thinker",
+      "qwen3_next", "olmoe",         "exaone_moe",     "cohere2_moe"};
   const auto has = [&](const auto& types) {
     return std::find(std::begin(types), std::end(types), model_type) != std::end(types);
   };

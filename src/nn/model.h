@@ -35,7 +35,7 @@ inline constexpr std::int64_t kUsualTokens = 2048;
 
 /// What the data is like, as asked for.
 struct Data {
-  std::int64_t batch = 1, seq = 0, images = 0;  // seq 0: kUsualTokens
+  std::int64_t batch = 1, seq = 0, images = 0;     // seq 0: kUsualTokens
   std::int64_t image_height = 0, image_width = 0;  // 0: the model's own
   std::optional<std::int64_t> image_tokens;
   bool labels = true;
@@ -46,7 +46,7 @@ struct BatchSizes {
   std::optional<Dims> input_ids, attention_mask, labels, pixel_values;
   bool pixels_first = false;  // as a processor of images alone puts them
   std::optional<Dims> image_grid_thw = {}, mm_token_type_ids = {};
-  Dims grid = {};                             // of every image: frames, rows and columns of patches
+  Dims grid = {};  // of every image: frames, rows and columns of patches
   /// What a captured program takes besides: sounds, masks of images, …  Without a type they are as pixels.
   struct Other {
     Dims sizes;
@@ -78,7 +78,7 @@ struct Model {
   std::function<ModelOutputs(const Batch&)> fused_forward = {};
   /// Throws Error{bad_value} for data that the model does not take.
   std::function<BatchSizes(const Data&)> batch_sizes;
-  std::optional<Stack> stack = {};  // none where it is not one
+  std::optional<Stack> stack = {};     // none where it is not one
   std::function<void()> was_cut = {};  // told when a part alone is left of it
   /// Whether its forward is given the places of tokens, so that these need not be all of a sample.
   bool takes_positions = false;

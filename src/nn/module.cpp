@@ -119,8 +119,8 @@ void Module::load(Run& run) {
   for (const bool buffers : {false, true}) {
     for (const std::shared_ptr<Parameter>& parameter : parameters_) {
       if (parameter->is_buffer != buffers || parameter->tensor) continue;
-      parameter->tensor = parameter->load ? parameter->load(run, *this)
-                                          : tidemark::to_device(run, parameter->sizes, parameter->dtype);
+      parameter->tensor =
+          parameter->load ? parameter->load(run, *this) : tidemark::to_device(run, parameter->sizes, parameter->dtype);
       parameter->tensor.impl().requires_grad = !buffers && parameter->trains;
     }
   }

@@ -112,15 +112,16 @@ class Module {
   std::string class_name = "-";  // of the root, as in the reference: "LlamaForCausalLM"; of a program, of every module
   Dtype dtype = Dtype::f32;      // of its parameters; children begin with their parent's
   bool training = true;
-  bool is_layer_norm = false;    // an nn.LayerNorm: trainers let its weights not decay
-  double probability = 0;              // of a dropout
-  std::optional<bool> is_output_embedding;  // of the model that it is in: get_output_embeddings(); else its name says it
+  bool is_layer_norm = false;  // an nn.LayerNorm: trainers let its weights not decay
+  double probability = 0;      // of a dropout
+  std::optional<bool>
+      is_output_embedding;             // of the model that it is in: get_output_embeddings(); else its name says it
   bool output_requires_grad = false;   // a forward hook: output.requires_grad_(True)
   bool is_frozen = false;              // as a whole, and it knows: transformers' freeze_feature_encoder()
   const ModuleHooks* hooks = nullptr;  // not owned
   Tensors attributes;                  // what a forward leaves behind that is no buffer
   std::shared_ptr<QuantizedWeight> quantized;  // what its weight stands for; of others nothing (nn/quantization.h)
-  std::vector<std::string> wrappers;   // around the root: modules that are called in its place, the outermost first
+  std::vector<std::string> wrappers;  // around the root: modules that are called in its place, the outermost first
 
  private:
   /// Throws Error{unsupported} for a weight that its own module alone can read.

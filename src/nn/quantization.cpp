@@ -54,8 +54,7 @@ Tensor load_4bit(Run& run, Module& m) {
   QuantizedWeight& quantized = *m.quantized;
   const Tensor whole = to_device(run, Dims{quantized.out, quantized.in}, quantized.dtype);
   const QuantizationOptions& options = quantized.options;
-  Packed4bit packed =
-      quantize_4bit(whole, options.use_double_quant, options.quant_storage, *quantized.dynamic_map);
+  Packed4bit packed = quantize_4bit(whole, options.use_double_quant, options.quant_storage, *quantized.dynamic_map);
   quantized.state = std::move(packed.state);
   return std::move(packed.weight);
 }
@@ -94,14 +93,16 @@ std::string without_weight(std::string name) {
 
 void add_tied(Module& module, std::vector<std::string>& names) {
   for (const std::shared_ptr<Parameter>& parameter : module.parameters())
-    if (!parameter->is_buffer && parameter.use_count() > 1) names.push_back(without_weight(full_name(module, *parameter)));
+    if (!parameter->is_buffer && parameter.use_count() > 1)
+      names.push_back(without_weight(full_name(module, *parameter)));
 }
 
 /// get_keys_to_not_convert: what is tied, the last parameter's module, and the output embeddings.
 std::vector<std::string> usually_skipped(Module& root) {
   std::vector<std::string> names;
   std::string last;
-  visit_parameters(root, [&](const Module& module, const Parameter& parameter) { last = full_name(module, parameter); });
+  visit_parameters(root,
+                   [&](const Module& module, const Parameter& parameter) { last = full_name(module, parameter); });
   names.push_back(without_weight(last));
   const auto visit = [&](const auto& self, Module& module) -> void {
     add_tied(module, names);
@@ -119,8 +120,8 @@ void become_quantized(Module& module, const LinearShape& shape, const Quantizati
   module.quantized = std::make_shared<QuantizedWeight>(
       QuantizedWeight{shape.in, shape.out, weight.dtype, options, {}, {}, dynamic_map});
   const bool in_8bit = options.load_in_8bit;
-  weight.sizes = in_8bit ? Dims{shape.out, shape.in}
-                         : Dims{(shape.in * shape.out + 1) / (size_of(options.quant_storage) * 2), 1};
+  weight.sizes =
+      in_8bit ? Dims{shape.out, shape.in} : Dims{(shape.in * shape.out + 1) / (size_of(options.quant_storage) * 2), 1};
   weight.dtype = in_8bit ? Dtype::uint8 : options.quant_storage;
   weight.load = in_8bit ? load_8bit : load_4bit;
   for (const std::shared_ptr<Parameter>& parameter : module.parameters()) parameter->trains = false;

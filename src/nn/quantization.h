@@ -28,8 +28,8 @@ struct QuantizedWeight {
   std::int64_t in = 0, out = 0;
   Dtype dtype = Dtype::f32;  // that it is quantized from
   QuantizationOptions options;
-  QuantState state;  // as soon as there is memory: of 4 bits
-  Rows8bit rows;     // of 8 bits
+  QuantState state;                     // as soon as there is memory: of 4 bits
+  Rows8bit rows;                        // of 8 bits
   std::shared_ptr<Tensor> dynamic_map;  // one for all modules
   bool comes_as_it_is = false;          // onto the card; else in the type that it is quantized in there
 };

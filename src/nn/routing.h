@@ -1,5 +1,5 @@
-// How a router's choice spreads tokens over experts: the first tokens choose the first experts, the rest go round in turn.
-// As virtual_gpu/torch_extension/integers/decided_data.cpp fills a top k.
+// How a router's choice spreads tokens over experts: the first tokens choose the first experts, the rest go round in
+// turn. As virtual_gpu/torch_extension/integers/decided_data.cpp fills a top k.
 #pragma once
 #include <cstdint>
 

@@ -82,8 +82,8 @@ Dims indexed_sizes(const Tensor& x, const Places& places) {
   return sizes;
 }
 
-/// How what is read lies: as the result of an elementwise operation on x, which does not move on where indices do, and on
-/// these.  torch: restride_src, restride_index, and TensorIterator
+/// How what is read lies: as the result of an elementwise operation on x, which does not move on where indices do, and
+/// on these.  torch: restride_src, restride_index, and TensorIterator
 Layout indexed_layout(const Tensor& x, const Places& places) {
   const Tensor& column = places.columns[static_cast<std::size_t>(places.first)];
   Layout source{.sizes = indexed_sizes(x, places), .strides = {}}, index{.sizes = source.sizes, .strides = {}};
@@ -199,11 +199,9 @@ Tensor recorded_put(Tensor x, Tensors indices, Tensor values, std::int64_t found
   }
   Tensor y = x;
   const Facts facts{.sizes = values.sizes(), .a = found};
-  return record(std::move(y), {std::move(x), std::move(values)},
-                {.name = "IndexPutBackward0",
-                 .saved = std::move(indices),
-                 .facts = facts,
-                 .backward = index_put_backward});
+  return record(
+      std::move(y), {std::move(x), std::move(values)},
+      {.name = "IndexPutBackward0", .saved = std::move(indices), .facts = facts, .backward = index_put_backward});
 }
 
 }  // namespace
@@ -213,7 +211,9 @@ Tensor recorded_put(Tensor x, Tensors indices, Tensor values, std::int64_t found
 Tensor index_put_(Tensor x, Tensors indices, Tensor values, std::int64_t found) {
   const Op op(x, "aten::index_put_");
   Tensor y = recorded_put(std::move(x), indices, values, found);
-  { const Places places = places_of(y, indices, found); }
+  {
+    const Places places = places_of(y, indices, found);
+  }
   return y;
 }
 

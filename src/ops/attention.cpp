@@ -23,7 +23,8 @@ bool last_stride_is_1(const AttentionInputs& in) {
 bool heads_fit(const AttentionInputs& in, bool supports_groups) {
   if (in.q.size(0) != in.k.size(0) || in.q.size(0) != in.v.size(0)) return false;
   const bool of_one = in.q.run().torch().one_head_is_for_all && in.k.size(1) == 1 && in.v.size(1) == 1;
-  if ((in.options.enable_gqa || of_one) && supports_groups) return in.k.size(1) == in.v.size(1) && in.k.size(1) > 0 && in.q.size(1) % in.k.size(1) == 0;
+  if ((in.options.enable_gqa || of_one) && supports_groups)
+    return in.k.size(1) == in.v.size(1) && in.k.size(1) > 0 && in.q.size(1) % in.k.size(1) == 0;
   return in.q.size(1) == in.k.size(1) && in.q.size(1) == in.v.size(1);
 }
 

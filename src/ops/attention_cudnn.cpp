@@ -103,8 +103,8 @@ std::array<Tensor, 3> cudnn_attention_backward(const AttentionGradient& call) {
 /// Keeps q, k, v, the bias, the result, its logarithms of sums, seed and offset.
 Tensor cudnn_attention(AttentionInputs in) {
   in.mask = attention_bias(std::move(in.mask), in.q.dtype());
-  AttentionResult result =
-      run_attention("_scaled_dot_product_cudnn_attention", in, [&] { return cudnn_attention_forward(in, attention_needs_grad(in)); });
+  AttentionResult result = run_attention("_scaled_dot_product_cudnn_attention", in,
+                                         [&] { return cudnn_attention_forward(in, attention_needs_grad(in)); });
   Tensors saved{in.q, in.k, in.v, in.mask, alias(result.output), result.log_sum_exp};
   for (Tensor& state : result.random_state) saved.push_back(std::move(state));
   const Facts facts{.a = in.options.dropout != 0 ? 1 : 0, .b = in.options.causal ? 1 : 0};

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "ops/attention.h"
-#include "tensor/mismatch.h"
 #include "tensor/arithmetic.h"
+#include "tensor/mismatch.h"
 #include "tensor/torch_rules.h"
 
 namespace tidemark {
@@ -109,9 +109,9 @@ Gradients gradients_of(const AttentionGradient& call, const Tensor& bias) {
 Tensors backward_of_efficient(Backward& call) {
   count_attention_backward(call);
   const bool has_bias = call.node.edges.size() > 3 && call.needs(3);
-  Gradients gradients = gradients_of(
-      {call.gradient(), call.saved[0], call.saved[1], call.saved[2], call.saved[4], call.facts.a == 1},
-      has_bias ? call.saved[3] : Tensor());
+  Gradients gradients =
+      gradients_of({call.gradient(), call.saved[0], call.saved[1], call.saved[2], call.saved[4], call.facts.a == 1},
+                   has_bias ? call.saved[3] : Tensor());
   Tensors result = needed(call, std::move(gradients.inputs));
   if (call.node.edges.size() > 3) result.push_back(std::move(gradients.bias));
   return result;
@@ -144,8 +144,8 @@ Tensor efficient_attention(AttentionInputs in) {
   in.mask = padded_bias(std::move(in.mask));
   if (needs_grad(in.mask))
     in.mask = expand(std::move(in.mask), {in.q.size(0), in.q.size(1), in.q.size(2), in.k.size(2)});
-  AttentionResult result =
-      run_attention("_scaled_dot_product_efficient_attention", in, [&] { return efficient_attention_forward(in, attention_needs_grad(in)); });
+  AttentionResult result = run_attention("_scaled_dot_product_efficient_attention", in,
+                                         [&] { return efficient_attention_forward(in, attention_needs_grad(in)); });
   Tensors saved{in.q, in.k, in.v, in.mask, alias(result.output), result.log_sum_exp};
   for (Tensor& state : result.random_state) saved.push_back(std::move(state));
   const Facts facts{.a = in.options.dropout > 0 ? 1 : 0, .b = in.options.causal ? 1 : 0};

@@ -48,8 +48,9 @@ void take_staging(const Tensor& x, std::int64_t numbers, Dtype accumulate) {
   const Tensor semaphores = empty(x.run(), Dims{ceil_div(channels, across)}, Dtype::int32);
 }
 
-/// Means and variances of channels in no order: of bfloat16 in a copy of more precision, and what blocks of the reduction
-/// share, four numbers for each sum.  torch: ReduceOps.cpp, std_var_mean_out; cuda/ReduceMomentKernel.cu, WelfordData
+/// Means and variances of channels in no order: of bfloat16 in a copy of more precision, and what blocks of the
+/// reduction share, four numbers for each sum.  torch: ReduceOps.cpp, std_var_mean_out; cuda/ReduceMomentKernel.cu,
+/// WelfordData
 void take_moments(const Tensor& x) {
   const Setting<Category> category(x.run().category, Category::workspace);
   const Tensor precise = x.dtype() == Dtype::bf16 ? empty_like(x, Dtype::f32) : x;

@@ -23,9 +23,8 @@ Tensor view_as_complex(Tensor x) {
   for (int d = 0; d < layout.strides.count(); ++d) layout.strides[d] /= 2;
   Tensor y = shown_as(x, layout, Dtype::complex64);
   return record(std::move(y), {std::move(x)},
-                {.name = "ViewAsComplexBackward0", .backward = [](Backward& call) -> Tensors {
-                   return {view_as_real(contiguous(call.gradient()))};
-                 }});
+                {.name = "ViewAsComplexBackward0",
+                 .backward = [](Backward& call) -> Tensors { return {view_as_real(contiguous(call.gradient()))}; }});
 }
 
 Tensor view_as_real(Tensor x) {
@@ -36,9 +35,8 @@ Tensor view_as_real(Tensor x) {
   layout.strides.push_back(1);
   Tensor y = shown_as(x, layout, Dtype::f32);
   return record(std::move(y), {std::move(x)},
-                {.name = "ViewAsRealBackward0", .backward = [](Backward& call) -> Tensors {
-                   return {view_as_complex(contiguous(call.gradient()))};
-                 }});
+                {.name = "ViewAsRealBackward0",
+                 .backward = [](Backward& call) -> Tensors { return {view_as_complex(contiguous(call.gradient()))}; }});
 }
 
 Tensor polar(Tensor lengths, Tensor angles) {

@@ -48,8 +48,8 @@ class Order {
   bool last_;
 };
 
-/// Whether `grad_output.to(input.suggest_memory_format())` leaves a gradient as it is, whose strides are of that order but
-/// not close to each other: the input's gradient and the weight's put it in order each.  torch:
+/// Whether `grad_output.to(input.suggest_memory_format())` leaves a gradient as it is, whose strides are of that order
+/// but not close to each other: the input's gradient and the weight's put it in order each.  torch:
 /// native/cudnn/ConvShared.cpp, cudnn_convolution_backward (2.11.0)
 bool is_copied_for_each(const Order& order, const Tensor& x, const Tensor& gradient) {
   const bool last = is_channels_last(x.layout());
@@ -121,13 +121,10 @@ Tensor convolution(Tensor x, Tensor weight, Tensor bias, const ConvolutionShape&
   };
   Tensor y = computed();
   Tensors saved{x, weight};
-  const Facts facts{
-      .a = scratch.input_bytes, .b = scratch.backward_bytes, .c = is_depthwise(x, weight, shape) ? 1 : 0};
-  return record(std::move(y), {std::move(x), std::move(weight), std::move(bias)},
-                {.name = "ConvolutionBackward0",
-                 .saved = std::move(saved),
-                 .facts = facts,
-                 .backward = convolution_backward});
+  const Facts facts{.a = scratch.input_bytes, .b = scratch.backward_bytes, .c = is_depthwise(x, weight, shape) ? 1 : 0};
+  return record(
+      std::move(y), {std::move(x), std::move(weight), std::move(bias)},
+      {.name = "ConvolutionBackward0", .saved = std::move(saved), .facts = facts, .backward = convolution_backward});
 }
 
 /// The stride being the kernel.

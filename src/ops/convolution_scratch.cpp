@@ -112,7 +112,8 @@ bool is_quick_by_cudnn(const Tensor& x, const Tensor& weight, const ConvolutionS
 }  // namespace
 
 bool is_depthwise(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
-  if (shape.transposed || shape.groups <= 1 || shape.groups != x.size(1) || weight.size(0) % x.size(1) != 0) return false;
+  if (shape.transposed || shape.groups <= 1 || shape.groups != x.size(1) || weight.size(0) % x.size(1) != 0)
+    return false;
   if (x.dims() == 3) return weight.size(2) > 1;
   const bool channels_last = is_channels_last(x.layout()) || is_channels_last(weight.layout());
   return x.dims() == 4 && !channels_last && !is_quick_by_cudnn(x, weight, shape);

@@ -167,8 +167,7 @@ Tensor einsum(std::string_view text, Tensors operands) {
   const LetterOrder order = order_of(equation, operands);
   const int kept = dims_of(order, order.kept), all = dims_of(order, static_cast<int>(order.letters.size()));
   Tensors shown;
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    shown.push_back(aligned(operands[i], equation.operands[i], order));
+  for (std::size_t i = 0; i < operands.size(); ++i) shown.push_back(aligned(operands[i], equation.operands[i], order));
   if (shown.size() == 1) {
     Dims rest;
     for (int d = kept; d < all; ++d) rest.push_back(d);

@@ -252,7 +252,8 @@ Tensor where(Tensor condition, Tensor a, Tensor b) {
   const Op op(a, "aten::where");
   const auto chosen = [&] {  // what is of another type is cast first: native/TensorCompare.cpp, where_self_out (2.15.0)
     const Dtype type = result_type(a, b);
-    const Tensor cast_a = a.dtype() != type ? empty_like(a, type) : a, cast_b = b.dtype() != type ? empty_like(b, type) : b;
+    const Tensor cast_a = a.dtype() != type ? empty_like(a, type) : a,
+                 cast_b = b.dtype() != type ? empty_like(b, type) : b;
     const Layout* operands[] = {&condition.layout(), &cast_a.layout(), &cast_b.layout()};
     return empty(a.run(), elementwise_layout(operands), type);
   };

@@ -45,10 +45,9 @@ Tensor grouped_product(const Tensor& a, const Tensor& b, std::int64_t groups) {
   check_width(y);  // else it is padded
   // Each row is in one group, whichever of the two has them.
   if (Work* work = a.run().counted())
-    work->add_product(y.dtype(), static_cast<double>(ragged ? groups * a.size(0) : a.size(0)),
-                      static_cast<double>(y.size(-1)),
-                      static_cast<double>(a.size(1)) / static_cast<double>(ragged ? groups : 1),
-                      a.run().computes_backward());
+    work->add_product(
+        y.dtype(), static_cast<double>(ragged ? groups * a.size(0) : a.size(0)), static_cast<double>(y.size(-1)),
+        static_cast<double>(a.size(1)) / static_cast<double>(ragged ? groups : 1), a.run().computes_backward());
   const std::int64_t major = a.run().card().compute_capability_major;
   const bool fast = (major == 9 || major == 10) && a.dtype() == Dtype::bf16 && b.dtype() == Dtype::bf16;
   if (fast)

@@ -60,7 +60,8 @@ Tensor copy_(Tensor x, Tensor source) {
 
 Tensor add_into(Tensor x, Tensor source) {
   const Tensor base = x.impl().base;
-  if (!base || (!needs_grad(x) && !needs_grad(base) && !needs_grad(source))) return add_(std::move(x), std::move(source));
+  if (!base || (!needs_grad(x) && !needs_grad(base) && !needs_grad(source)))
+    return add_(std::move(x), std::move(source));
   const Op op(x, "aten::add_");
   ++x.impl().storage->version;
   const Facts facts{.sizes = x.sizes(), .dtype = x.dtype()};  // both have the gradient of the part as it is

@@ -28,7 +28,8 @@ std::int64_t select_tile(const Card& card) {
   return capability == 80 ? 2304 : 640;
 }
 
-/// The same of cub::DeviceSelect::Unique, of whole numbers of 4 or 8 bytes; found by recording (torch 2.11.0 and 2.15.0).
+/// The same of cub::DeviceSelect::Unique, of whole numbers of 4 or 8 bytes; found by recording (torch 2.11.0
+/// and 2.15.0).
 std::int64_t unique_tile(const Card& card, bool is_wide) {
   const std::int64_t capability = card.compute_capability_major * 10 + card.compute_capability_minor;
   if (capability >= 90 && is_wide) return 4224;
@@ -44,9 +45,10 @@ Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
   const Tensor count = empty(run, Dims{}, Dtype::int32);
   // cub::DeviceReduce::Sum: nothing for one tile; else five blocks of 256 threads for each that the card runs at once
   constexpr std::int64_t kOneTile = 256 * 16;
-  take_scratch(run, items <= kOneTile
-                        ? 1
-                        : cub_aligned(card.multiprocessors * (card.max_threads_per_multiprocessor / 256) * 5 * 4) + 255);
+  take_scratch(run,
+               items <= kOneTile
+                   ? 1
+                   : cub_aligned(card.multiprocessors * (card.max_threads_per_multiprocessor / 256) * 5 * 4) + 255);
   run.stream_calls.host_waits();  // for their number
   Tensor indices = empty(run, {Dims{found, sizes.count()}, Dims{1, found}}, Dtype::int64);
   take_scratch(run, cub_tiles_bytes(items, select_tile(card), 4));

@@ -25,7 +25,8 @@ Tensors in_order(Backward& call) {
   return {std::move(first), of(1)};
 }
 
-/// mse_loss_out, smooth_l1_loss_out: the result is made as large as what it compares, before it is reduced into, and keeps that memory.
+/// mse_loss_out, smooth_l1_loss_out: the result is made as large as what it compares, before it is reduced into, and
+/// keeps that memory.
 Tensor reduced_in_place(const char* name, const char* backward_name, Tensor x, Tensor target, LossReduction reduction) {
   const Op op(x, target, name);
   const Tensor arguments[] = {x, target};
@@ -48,7 +49,8 @@ Tensor reduced_in_place(const char* name, const char* backward_name, Tensor x, T
 LossReduction loss_reduction(std::string_view name) {
   if (name == "none") return LossReduction::none;
   if (name == "sum") return LossReduction::sum;
-  if (name != "mean") throw Error(Errc::unsupported, "a loss is reduced by none, mean or sum, not by " + std::string(name));
+  if (name != "mean")
+    throw Error(Errc::unsupported, "a loss is reduced by none, mean or sum, not by " + std::string(name));
   return LossReduction::mean;
 }
 
@@ -83,9 +85,9 @@ Tensor binary_cross_entropy_with_logits(Tensor x, Tensor target, LossReduction r
   if (reduction != LossReduction::none) loss = plain_sum(loss, every_dimension(loss), false, loss.dtype());
   Tensors saved{x, std::move(target)};
   return record(std::move(loss), {std::move(x)},
-                {.name = "BinaryCrossEntropyWithLogitsBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   return {empty_like(call.saved[0])};
-                 }});
+                {.name = "BinaryCrossEntropyWithLogitsBackward0",
+                 .saved = std::move(saved),
+                 .backward = [](Backward& call) -> Tensors { return {empty_like(call.saved[0])}; }});
 }
 
 }  // namespace tidemark

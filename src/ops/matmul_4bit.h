@@ -7,9 +7,9 @@ namespace tidemark {
 
 /// QuantState: what it takes to read a packed weight.
 struct QuantState {
-  Dims shape;                  // of the weight: (N, K)
-  Dtype dtype = Dtype::f32;    // that it was packed from
-  Tensor absmax, code;         // of each block, and what the 16 values stand for
+  Dims shape;                                 // of the weight: (N, K)
+  Dtype dtype = Dtype::f32;                   // that it was packed from
+  Tensor absmax, code;                        // of each block, and what the 16 values stand for
   Tensor offset, nested_absmax, nested_code;  // where the blocks' own scales are quantized: of those
 
   bool is_nested() const { return static_cast<bool>(offset); }

@@ -70,7 +70,9 @@ Tensors matmul_8bit_backward(Backward& call) {
   Tensor gradient = call.gradient();
   if (gradient.dims() == 3) gradient = contiguous(reshape(std::move(gradient), Dims{gradient.elements() / n, n}));
   Tensor weight = empty(call.run, Dims{n, k}, call.facts.dtype);
-  { const Tensor scales = empty(call.run, Dims{n, 1}, Dtype::f32); }
+  {
+    const Tensor scales = empty(call.run, Dims{n, 1}, Dtype::f32);
+  }
   Tensor result = view(matmul(gradient, weight), sizes);
   gradient.reset();
   weight.reset();

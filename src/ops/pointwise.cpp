@@ -1,5 +1,5 @@
-// torch: tools/autograd/derivatives.yaml for what is kept; aten/src/ATen/autocast_mode.h, AT_FORALL_FP32, for those that
-// autocast runs in float32 (2.11.0)
+// torch: tools/autograd/derivatives.yaml for what is kept; aten/src/ATen/autocast_mode.h, AT_FORALL_FP32, for those
+// that autocast runs in float32 (2.11.0)
 #include "ops/pointwise.h"
 
 #include "ops/ops.h"
@@ -17,15 +17,13 @@ Tensor made(const char* name, const Tensor& x) {
 Tensor keeps_argument(const char* name, const char* backward_name, Tensor x, BackwardFunction backward) {
   Tensors saved{x};
   Tensor y = made(name, x);
-  return record(std::move(y), {std::move(x)},
-                {.name = backward_name, .saved = std::move(saved), .backward = backward});
+  return record(std::move(y), {std::move(x)}, {.name = backward_name, .saved = std::move(saved), .backward = backward});
 }
 
 Tensor keeps_result(const char* name, const char* backward_name, Tensor x, BackwardFunction backward) {
   Tensor y = made(name, x);
   Tensors saved{alias(y)};
-  return record(std::move(y), {std::move(x)},
-                {.name = backward_name, .saved = std::move(saved), .backward = backward});
+  return record(std::move(y), {std::move(x)}, {.name = backward_name, .saved = std::move(saved), .backward = backward});
 }
 
 /// The gradient with each element scaled by its own number, in one kernel.
@@ -62,9 +60,8 @@ Tensor sqrt(Tensor x) {
 /// grad / self
 Tensor log(Tensor x) {
   const Tensor argument = x;
-  return keeps_argument("aten::log", "LogBackward0", autocast_f32(std::move(x)), [](Backward& call) -> Tensors {
-    return {div(call.gradient(), call.saved[0])};
-  });
+  return keeps_argument("aten::log", "LogBackward0", autocast_f32(std::move(x)),
+                        [](Backward& call) -> Tensors { return {div(call.gradient(), call.saved[0])}; });
 }
 
 /// grad * (result + 1)
@@ -137,9 +134,8 @@ Tensor rsub(Tensor x) {
 
 Tensor sub_number(Tensor x) {
   Tensor y = made("aten::sub", x);
-  return record(std::move(y), {std::move(x)}, {.name = "SubBackward0", .backward = [](Backward& call) -> Tensors {
-                                                 return {call.gradient()};
-                                               }});
+  return record(std::move(y), {std::move(x)},
+                {.name = "SubBackward0", .backward = [](Backward& call) -> Tensors { return {call.gradient()}; }});
 }
 
 /// torch: FunctionsManual.cpp, clamp_backward: where(self >= min and self <= max, grad, 0)

@@ -1,8 +1,8 @@
 // Sums and means.  torch: aten/src/ATen/native/ReduceOps.cpp
+#include "tensor/reduction.h"
 #include "ops/cub.h"
 #include "ops/ops.h"
 #include "ops/selection.h"
-#include "tensor/reduction.h"
 
 namespace tidemark {
 namespace {
@@ -57,25 +57,23 @@ Tensor deviation(Tensor x, int d, bool keep_dims) {
   Tensor y = plain_sum(x, mark(x, dims), keep_dims, x.dtype());
   Tensors saved{x, alias(y)};
   const Facts facts{.a = dims[0], .b = keep_dims ? 1 : 0};
-  return record(std::move(y), {std::move(x)},
-                {.name = "StdBackward0",
-                 .saved = std::move(saved),
-                 .facts = facts,
-                 .backward = [](Backward& call) -> Tensors {
-                   const Tensor& x = call.saved[0];
-                   Tensor gradient = [&] {
-                     const Tensor twice = mul_scalar(call.saved[1]);
-                     Tensor ratio = div(call.gradient(), twice);
-                     const Tensor is_zero = compare("aten::eq", call.saved[1]);
-                     return ratio;
-                   }();
-                   const int d = static_cast<int>(call.facts.a);
-                   if (call.facts.b == 0) gradient = unsqueeze(std::move(gradient), d);
-                   const Tensor center = mean(x, d, true);  // the second factor first, as GCC has it
-                   const Tensor around = sub(x, center);
-                   const Tensor scaled = mul_scalar(gradient);
-                   return {mul(scaled, around)};
-                 }});
+  return record(
+      std::move(y), {std::move(x)},
+      {.name = "StdBackward0", .saved = std::move(saved), .facts = facts, .backward = [](Backward& call) -> Tensors {
+         const Tensor& x = call.saved[0];
+         Tensor gradient = [&] {
+           const Tensor twice = mul_scalar(call.saved[1]);
+           Tensor ratio = div(call.gradient(), twice);
+           const Tensor is_zero = compare("aten::eq", call.saved[1]);
+           return ratio;
+         }();
+         const int d = static_cast<int>(call.facts.a);
+         if (call.facts.b == 0) gradient = unsqueeze(std::move(gradient), d);
+         const Tensor center = mean(x, d, true);  // the second factor first, as GCC has it
+         const Tensor around = sub(x, center);
+         const Tensor scaled = mul_scalar(gradient);
+         return {mul(scaled, around)};
+       }});
 }
 
 /// Whole numbers are summed as int64, and converted before the kernel; halves are summed as float32 in it.

@@ -136,18 +136,16 @@ Tensor amax(Tensor x, int d, bool keep_dims) {
   Tensor y = plain_sum(x, only(x, d), keep_dims, x.dtype());
   Tensors saved{x, alias(y)};
   const Facts facts{.sizes = x.sizes(), .a = at, .b = keep_dims ? 1 : 0};
-  return record(std::move(y), {std::move(x)},
-                {.name = "AmaxBackward0",
-                 .saved = std::move(saved),
-                 .facts = facts,
-                 .backward = [](Backward& call) -> Tensors {
-                   const Tensor gradient = restored(call.facts, call.gradient());
-                   const Tensor result = restored(call.facts, call.saved[1]);
-                   const Tensor mask = logical("aten::eq", result, call.saved[0]);
-                   const Tensor count = sum(mask, Dims{call.facts.a}, true);
-                   const Tensor shared = div(gradient, count);
-                   return {mul(shared, mask)};
-                 }});
+  return record(
+      std::move(y), {std::move(x)},
+      {.name = "AmaxBackward0", .saved = std::move(saved), .facts = facts, .backward = [](Backward& call) -> Tensors {
+         const Tensor gradient = restored(call.facts, call.gradient());
+         const Tensor result = restored(call.facts, call.saved[1]);
+         const Tensor mask = logical("aten::eq", result, call.saved[0]);
+         const Tensor count = sum(mask, Dims{call.facts.a}, true);
+         const Tensor shared = div(gradient, count);
+         return {mul(shared, mask)};
+       }});
 }
 
 /// Keeps both.  torch: native/ReduceOps.cpp, logsumexp_out_impl; FunctionsManual.cpp, logsumexp_backward
@@ -191,9 +189,8 @@ Tensor logsumexp(Tensor x, int d, bool keep_dims) {
 Tensor triangle(const char* name, const char* backward, Tensor x) {
   const Op op(x, name);
   Tensor y = copy_of(x);
-  return record(std::move(y), {std::move(x)}, {.name = backward, .backward = [](Backward& call) -> Tensors {
-                                                 return {copy_of(call.gradient())};
-                                               }});
+  return record(std::move(y), {std::move(x)},
+                {.name = backward, .backward = [](Backward& call) -> Tensors { return {copy_of(call.gradient())}; }});
 }
 
 Tensors unbind_along(Tensor x, int d) {

@@ -34,18 +34,17 @@ Tensor solved(const Tensor& a, const Tensor& b) {
 Tensor solve_triangular(Tensor a, Tensor b) {
   Tensor x = solved(a, b);
   Tensors saved{a, alias(x)};
-  return record(std::move(x), {std::move(a), std::move(b)},
-                {.name = "LinalgSolveTriangularBackward0",
-                 .saved = std::move(saved),
-                 .backward = [](Backward& call) -> Tensors {
-                   Tensor of_b = solved(call.saved[0], call.gradient());
-                   Tensor of_a;
-                   if (call.needs(0)) {
-                     const Tensor minus = neg(matmul(of_b, transpose(call.saved[1], -2, -1)));
-                     of_a = empty(call.run, minus.sizes(), minus.dtype());  // its triangle
-                   }
-                   return {of_a, call.needs(1) ? of_b : Tensor()};
-                 }});
+  return record(
+      std::move(x), {std::move(a), std::move(b)},
+      {.name = "LinalgSolveTriangularBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+         Tensor of_b = solved(call.saved[0], call.gradient());
+         Tensor of_a;
+         if (call.needs(0)) {
+           const Tensor minus = neg(matmul(of_b, transpose(call.saved[1], -2, -1)));
+           of_a = empty(call.run, minus.sizes(), minus.dtype());  // its triangle
+         }
+         return {of_a, call.needs(1) ? of_b : Tensor()};
+       }});
 }
 
 }  // namespace tidemark

@@ -117,12 +117,13 @@ Tensor grid_sample(Tensor x, Tensor grid) {
   for (int d = 2; d < sizes.count(); ++d) sizes[d] = grid.size(d - 1);
   Tensor y = output(x, sizes);
   Tensors saved{x, grid};
-  return record(std::move(y), {std::move(x), std::move(grid)},
-                {.name = "GridSampler2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   Tensor input = call.needs(0) ? output(call.saved[0], call.saved[0].sizes()) : Tensor();
-                   Tensor grid_gradient = output(call.saved[1], call.saved[1].sizes());
-                   return {input, call.needs(1) ? grid_gradient : Tensor()};
-                 }});
+  return record(
+      std::move(y), {std::move(x), std::move(grid)},
+      {.name = "GridSampler2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+         Tensor input = call.needs(0) ? output(call.saved[0], call.saved[0].sizes()) : Tensor();
+         Tensor grid_gradient = output(call.saved[1], call.saved[1].sizes());
+         return {input, call.needs(1) ? grid_gradient : Tensor()};
+       }});
 }
 
 namespace {

@@ -4,8 +4,8 @@
 
 namespace tidemark {
 
-/// ProcessGroup::barrier makes one tensor, ProcessGroupNCCL::barrier reduces another.  By release, the first is `kept` until
-/// the next barrier, neither is, or the second is for all that follow.
+/// ProcessGroup::barrier makes one tensor, ProcessGroupNCCL::barrier reduces another.  By release, the first is `kept`
+/// until the next barrier, neither is, or the second is for all that follow.
 void barrier(Run& run, Tensor& kept);
 
 }  // namespace tidemark

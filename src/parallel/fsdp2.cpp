@@ -28,7 +28,11 @@ class FsdpState {
  public:
   FsdpState(Run& run, StateContext& context, std::vector<Module*> modules, std::unique_ptr<FsdpGroup> group,
             std::optional<Dtype> param_dtype)
-      : run_(run), context_(context), modules_(std::move(modules)), group_(std::move(group)), param_dtype_(param_dtype) {
+      : run_(run),
+        context_(context),
+        modules_(std::move(modules)),
+        group_(std::move(group)),
+        param_dtype_(param_dtype) {
     if (param_dtype)
       hooks_.replace_argument = [this](Module&, Tensor& argument) {
         if (modules_to_run_.empty()) cast_forward_input(argument);

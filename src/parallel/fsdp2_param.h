@@ -37,7 +37,8 @@ class FsdpParam {
 
   const Dims& sizes() const { return sizes_; }  // of the whole
   bool is_of(const Parameter& parameter) const { return &parameter_ == &parameter; }
-  /// What all ranks have, gathered, less their padding.  torch: distributed/tensor/placement_types.py, _to_replicate_tensor
+  /// What all ranks have, gathered, less their padding.  torch: distributed/tensor/placement_types.py,
+  /// _to_replicate_tensor
   Tensor full_tensor() const;
 
   /// init_all_gather_outputs, alloc_all_gather_outputs

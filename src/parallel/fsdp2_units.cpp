@@ -21,9 +21,8 @@ Module* first_module(Module& module, Is&& is) {
 
 /// That of text, also where a tower stands in front of it.
 Module* input_embedding(Module& root) {
-  return first_module(root, [](const Module& module) {
-    return is_input_embedding(module) && !module.name().starts_with("patch");
-  });
+  return first_module(
+      root, [](const Module& module) { return is_input_embedding(module) && !module.name().starts_with("patch"); });
 }
 
 Module* output_embedding(Module& root) {

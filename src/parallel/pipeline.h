@@ -9,7 +9,7 @@ namespace tidemark {
 struct PipelineOptions {
   PipelineShape shape;
   std::int64_t rank = 0;
-  bool return_outputs = true;      // of schedule.step
+  bool return_outputs = true;       // of schedule.step
   bool keeps_sent_outputs = false;  // stages need them after they were sent
   std::int64_t first_trained = 0;   // the first stage whose output has a gradient
 };

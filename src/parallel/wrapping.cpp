@@ -34,7 +34,8 @@ void check_found(const std::vector<std::string>& classes, const std::vector<Modu
   std::set<std::string> left(classes.begin(), classes.end());
   for (const Module* module : found) left.erase(module->class_name);
   if (!left.empty())
-    throw Error(Errc::bad_value, "the model has no module of the class " + *left.begin(), "transformer_layer_cls_to_wrap");
+    throw Error(Errc::bad_value, "the model has no module of the class " + *left.begin(),
+                "transformer_layer_cls_to_wrap");
 }
 
 /// Of a model from a program each module has its class.

@@ -14,8 +14,8 @@ struct ManagedParameter {
   Parameter* parameter;
 };
 
-/// The layers of every nn.ModuleList, in the order of modules(); or, where classes are named, the modules of these, those
-/// within others first.  Throws Error{bad_value} for a class of which there is none.
+/// The layers of every nn.ModuleList, in the order of modules(); or, where classes are named, the modules of these,
+/// those within others first.  Throws Error{bad_value} for a class of which there is none.
 std::vector<Module*> layers_of(Module& root, const std::vector<std::string>& classes);
 
 /// `tensor.data = tensor.to(device)` of those that are on the host.

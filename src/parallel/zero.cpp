@@ -7,9 +7,9 @@ namespace tidemark {
 
 StepHooks zero(Run& run, Module& root, const std::vector<TensorList>& groups, const ZeroOptions& options) {
   cast_to_bf16(run, root);
-  const std::shared_ptr<ZeroOptimizer> optimizer =
-      options.offload_optimizer ? zero_on_host(run, groups, options)
-                                : std::make_unique<ZeroOptimizer>(run, groups, options);
+  const std::shared_ptr<ZeroOptimizer> optimizer = options.offload_optimizer
+                                                       ? zero_on_host(run, groups, options)
+                                                       : std::make_unique<ZeroOptimizer>(run, groups, options);
   run.prefix_modules(root.number(), "module");
   StepHooks hooks;
   hooks.optimizer_parameters = optimizer->make_states();

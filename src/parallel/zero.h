@@ -19,8 +19,8 @@ struct ZeroOptions {
   bool scale_wrt_gas = true;  // DeepSpeedEngine.backward divides the loss by grad_accumulation
 };
 
-/// engine = deepspeed.initialize(model, optimizer).  `root` and `run` must outlive the hooks.  `groups`: the optimizer's.
-/// Parameters that are not bf16, such as adapters in fp32, are converted on the device.
+/// engine = deepspeed.initialize(model, optimizer).  `root` and `run` must outlive the hooks.  `groups`: the
+/// optimizer's. Parameters that are not bf16, such as adapters in fp32, are converted on the device.
 StepHooks zero(Run& run, Module& root, const std::vector<TensorList>& groups, const ZeroOptions& options);
 
 }  // namespace tidemark

@@ -7,5 +7,4 @@ namespace tidemark {
 /// _cast_module_mixed_precision: parameters that are not bf16 are converted on the device, one by one.
 void cast_to_bf16(Run& run, Module& root);
 
-
 }  // namespace tidemark

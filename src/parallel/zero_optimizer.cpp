@@ -28,8 +28,7 @@ ZeroOptimizer::ZeroOptimizer(Run& run, const std::vector<TensorList>& groups, co
 
 void ZeroOptimizer::add_group(const TensorList& parameters) {
   const std::size_t first = parameters_.size();
-  groups_.push_back({.first = first,
-                     .partition = partition(sizes_of(parameters), options_.ranks, kStartAlignment)});
+  groups_.push_back({.first = first, .partition = partition(sizes_of(parameters), options_.ranks, kStartAlignment)});
   for (const Tensor& parameter : parameters) {
     const std::size_t index = parameters_.size();
     indices_.emplace(&parameter.impl(), index);

@@ -23,9 +23,7 @@ Spec all_checkpointed(Spec spec) {
 }
 
 /// As check_spec has it.
-bool can_keep(const Spec& spec) {
-  return spec.checkpointing == Checkpointing::non_reentrant && runs_whole_model(spec);
-}
+bool can_keep(const Spec& spec) { return spec.checkpointing == Checkpointing::non_reentrant && runs_whole_model(spec); }
 
 /// Products and attention at the card's peak, the rest as fast as memory is written and read.  Ratios of a usual card
 /// where it says nothing.

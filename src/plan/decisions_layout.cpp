@@ -150,7 +150,8 @@ Spec with_parallel(Spec spec, Parallel parallel) {
     if (!is_zero) spec.zero.reset();
     if (parallel != fsdp1) spec.fsdp1.reset();
     // Its policy is mixed precision, which is autocast elsewhere.
-    if ((spec.loop != LoopKind::plain || spec.dtype == WeightDtype::fp32) && spec.fsdp2 && spec.fsdp2->param_dtype == PolicyDtype::bf16)
+    if ((spec.loop != LoopKind::plain || spec.dtype == WeightDtype::fp32) && spec.fsdp2 &&
+        spec.fsdp2->param_dtype == PolicyDtype::bf16)
       spec.autocast = Autocast::bf16;
     if (parallel != fsdp2) spec.fsdp2.reset();
     if (parallel != gemini) spec.gemini.reset();

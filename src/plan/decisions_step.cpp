@@ -106,8 +106,14 @@ void add_step_decisions(std::vector<Decision>& all) {
                  .changes_from = Moment::passes,
                  .others = checkpointing});
   all.push_back({.name = "attention", .help = "sdpa or eager", .others = attention});
-  all.push_back({.name = "optimizer_impl", .help = "foreach, fused or a loop", .changes_from = Moment::optimizer, .others = optimizer_impl});
-  all.push_back({.name = "allocator", .help = "Whether segments can grow (expandable_segments)", .changes_from = Moment::answers, .others = allocator});
+  all.push_back({.name = "optimizer_impl",
+                 .help = "foreach, fused or a loop",
+                 .changes_from = Moment::optimizer,
+                 .others = optimizer_impl});
+  all.push_back({.name = "allocator",
+                 .help = "Whether segments can grow (expandable_segments)",
+                 .changes_from = Moment::answers,
+                 .others = allocator});
   all.push_back({.name = "micro_batch",
                  .help = "Samples per pass, and passes per step: together as many samples as now",
                  .changes_from = Moment::passes,

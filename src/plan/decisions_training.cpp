@@ -36,8 +36,8 @@ std::vector<Spec> lora(const Spec& spec, const Bounds& bounds) {
   return others;
 }
 
-/// As QLoRA has it (arXiv 2305.14314): the scales quantized too, and computed in half precision; or as LLM.int8() (arXiv
-/// 2208.07339).
+/// As QLoRA has it (arXiv 2305.14314): the scales quantized too, and computed in half precision; or as LLM.int8()
+/// (arXiv 2208.07339).
 QuantizationSpec packed_as(const Spec& spec, const std::string& value) {
   QuantizationSpec packed = spec.quantization.value_or(QuantizationSpec{});
   if (value == "int8") return {.load_in_8bit = true, .skip_modules = packed.skip_modules, .prepare = packed.prepare};

@@ -74,7 +74,7 @@ struct Efficiency {
   LinkShare within_node, between_nodes, host_link;
   double beside_collectives = 1;                                 // of its rate that computing keeps while ranks send
   double seconds_per_operation = 0, seconds_per_collective = 0;  // of the host, to start one
-  std::map<std::string, std::string> sources;  // by kind
+  std::map<std::string, std::string> sources;                    // by kind
   Band band;
 
   /// Of the peak; of the nearest width of heads.

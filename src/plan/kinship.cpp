@@ -22,9 +22,7 @@ Kinship::Kinship(const Space& space) : space_(space), kin_(kin_in(space)) {
   }
 }
 
-Kinship::Passes Kinship::passes_of(std::size_t one) const {
-  return {kin_of(one).passes, space_.samples_per_pass(one)};
-}
+Kinship::Passes Kinship::passes_of(std::size_t one) const { return {kin_of(one).passes, space_.samples_per_pass(one)}; }
 
 void Kinship::note(std::size_t one, const Seen& seen) {
   if (seen.ran_out_in == Moment::loading) return;

@@ -13,10 +13,10 @@ namespace tidemark::plan {
 
 /// Note [Requests in common]
 /// A decision says what of a program's requests it can change first (Moment).  Two candidates that differ in the
-/// optimizer's implementation alone ask for the same memory until the optimizer steps: where one has run out by then, the
-/// other does, too.  Two that differ in the allocator's settings ask for the same throughout: where what is live and what
-/// is asked for are together more than the card has, no settings help.  Nothing is concluded from what fits: that tells
-/// only which of a wave to look at before the others.
+/// optimizer's implementation alone ask for the same memory until the optimizer steps: where one has run out by then,
+/// the other does, too.  Two that differ in the allocator's settings ask for the same throughout: where what is live
+/// and what is asked for are together more than the card has, no settings help.  Nothing is concluded from what fits:
+/// that tells only which of a wave to look at before the others.
 class Kinship {
  public:
   explicit Kinship(const Space& space);

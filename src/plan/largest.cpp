@@ -72,7 +72,8 @@ class Largest {
  private:
   static constexpr std::size_t kWave = 16;
 
-  /// Context parallelism cuts a sample into equal pieces (CpSpec::load_balance), and sequence parallelism shares it evenly.
+  /// Context parallelism cuts a sample into equal pieces (CpSpec::load_balance), and sequence parallelism shares it
+  /// evenly.
   std::int64_t grain(const Spec& spec) const {
     if (size_ == Size::seq && spec.tp && spec.tp->sequence_parallel) return spec.tp->degree;
     return size_ == Size::seq && spec.cp ? spec.cp->degree * (spec.cp->load_balance ? 2 : 1) : 1;
@@ -151,7 +152,8 @@ class Largest {
   /// From `fitting`, which does (0: nothing is known to), to the first that does not.
   Range doubled(const Spec& way, std::int64_t from, std::int64_t fitting) {
     Range range{.low = fitting, .high = 0, .low_fits = fitting > 0, .why = {}};
-    for (std::int64_t value = from == fitting ? 2 * from : from; range.high == 0 && (range.low_fits || value <= kMost); value *= 2)
+    for (std::int64_t value = from == fitting ? 2 * from : from; range.high == 0 && (range.low_fits || value <= kMost);
+         value *= 2)
       narrow(range, value, asked(way, value));
     return range;
   }

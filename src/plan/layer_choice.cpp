@@ -93,7 +93,8 @@ std::vector<Subset> all_subsets(const std::vector<LayerCost>& costs) {
     }
     if (singles[one].seconds > 0) worth.push_back(one);
   }
-  std::ranges::stable_sort(worth, {}, [&](std::size_t one) { return -singles[one].seconds / std::max(singles[one].bytes, 1.0); });
+  std::ranges::stable_sort(worth, {},
+                           [&](std::size_t one) { return -singles[one].seconds / std::max(singles[one].bytes, 1.0); });
   if (worth.size() > kMostOperators) worth.resize(kMostOperators);
   std::vector<Subset> subsets;
   for (std::size_t bits = 0; bits < std::size_t{1} << worth.size(); ++bits) {
@@ -209,9 +210,7 @@ class ChoiceSearch {
     return choice;
   }
 
-  bool is_better(const LayerChoice& choice) const {
-    return !best_ || seconds_again(costs_, choice) < best_->seconds;
-  }
+  bool is_better(const LayerChoice& choice) const { return !best_ || seconds_again(costs_, choice) < best_->seconds; }
 
   const std::vector<LayerCost>& costs_;
   const std::function<bool(const LayerChoice&)>& fits_;

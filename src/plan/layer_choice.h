@@ -48,10 +48,11 @@ struct ChoiceCounts {
 /// Layers of equal cost change places without changing the time.  Chains order all layers, and a chain of n layers has
 /// 2 n choices, each of which runs more again than the one before: its first layers checkpointed, and keeping results,
 /// then all of them so and the first ones without keeping any.  The last of a chain may be left whole (what it holds is
-/// there while it runs again in any case), of few layers any number of the last: n - w choices more.  Which chains there
-/// are, and which operators are kept, does not depend on the budget; in each the fewest layers are found by bisection.  Where two budgets part in a bisection, one choice fits the larger alone,
-/// and the larger goes on below it, the smaller above: so it never ends with more time, whatever the peaks are.  What is
-/// left out is what cannot be better than what was found.  `fits` is called by several threads at once.
+/// there while it runs again in any case), of few layers any number of the last: n - w choices more.  Which chains
+/// there are, and which operators are kept, does not depend on the budget; in each the fewest layers are found by
+/// bisection.  Where two budgets part in a bisection, one choice fits the larger alone, and the larger goes on below
+/// it, the smaller above: so it never ends with more time, whatever the peaks are.  What is left out is what cannot be
+/// better than what was found.  `fits` is called by several threads at once.
 std::optional<FoundChoice> least_recomputation(const std::vector<LayerCost>& costs,
                                                const std::function<bool(const LayerChoice&)>& fits,
                                                ChoiceCounts* counts = nullptr);

@@ -20,8 +20,8 @@ struct Engine {
   std::function<std::shared_ptr<const std::vector<Program>>(const Spec&)> programs;
   /// Keeps a margin free, and judges again; may be empty.
   std::function<void(Report&)> keep_margin;
-  Efficiency efficiency = {};      // that the card reaches; by default a plain roofline
-  double network_bytes_per_s = 0;  // of one GPU's port to other nodes; 0: as is usual
+  Efficiency efficiency = {};         // that the card reaches; by default a plain roofline
+  double network_bytes_per_s = 0;     // of one GPU's port to other nodes; 0: as is usual
   bool parts_between_stages = false;  // plan/step_time.h
 };
 

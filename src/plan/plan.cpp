@@ -23,7 +23,11 @@ Value differences(const Value& from, const Value& to, const std::vector<FieldDes
 
 Planned planned(const Question& question, const Space& space, const Found& found) {
   const Spec spec = space.spec(found.candidate);
-  return {.spec = spec, .number = space.candidates[found.candidate].number, .change = changes_of(question.spec, spec), .seen = found.seen, .time = found.time};
+  return {.spec = spec,
+          .number = space.candidates[found.candidate].number,
+          .change = changes_of(question.spec, spec),
+          .seen = found.seen,
+          .time = found.time};
 }
 
 }  // namespace

@@ -17,14 +17,14 @@ struct Question {
   Freedom freedom;
   std::size_t answers = 3;
   std::optional<Share> share = {};  // of a search that several machines do
-  Told told = {};              // how far it has come; may be empty
+  Told told = {};                   // how far it has come; may be empty
 };
 
 struct Planned {
   Spec spec;
   std::optional<std::size_t> number = {};  // of the candidate, where it is one of a space
-  Value change;  // keys of a spec file that differ from what was asked about
-  Seen seen;     // with a report, which has a row for each kind of rank, of answers alone
+  Value change;                            // keys of a spec file that differ from what was asked about
+  Seen seen;                               // with a report, which has a row for each kind of rank, of answers alone
   StepTime time;
 };
 

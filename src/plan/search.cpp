@@ -27,8 +27,7 @@ class Search {
         gone_from_(space.families.size(), std::numeric_limits<std::size_t>::max()) {}
 
   Outcome run() {
-    in_parallel(space_.candidates.size(),
-                [&](std::size_t one) { times_[one] = oracle_.time(space_.spec(one)); });
+    in_parallel(space_.candidates.size(), [&](std::size_t one) { times_[one] = oracle_.time(space_.spec(one)); });
     std::vector<std::size_t> order = in_order();
     for (std::size_t at = 0; at < order.size() && !is_decided(order[at]);) {
       std::vector<std::size_t> wave;
@@ -149,7 +148,8 @@ class Search {
 
   /// First those of which one may answer for the others.
   void in_turns(const std::function<Seen(const Spec&)>& question, std::vector<std::size_t> wave,
-                const std::function<bool(std::size_t)>& is_left, const std::function<void(std::size_t, Seen)>& told_of) {
+                const std::function<bool(std::size_t)>& is_left,
+                const std::function<void(std::size_t, Seen)>& told_of) {
     while (true) {
       std::erase_if(wave, [&](std::size_t one) { return !is_left(one); });
       if (wave.empty()) return;
@@ -172,8 +172,7 @@ class Search {
   void take(std::size_t one, Seen result) {
     ++outcome_.simulated;
     seen_[one] = std::move(result);
-    if (seen_[one]->fits && oracle_.confirm && is_wanted(one))
-      seen_[one] = oracle_.confirm(space_.spec(one));
+    if (seen_[one]->fits && oracle_.confirm && is_wanted(one)) seen_[one] = oracle_.confirm(space_.spec(one));
     const Seen& seen = *seen_[one];
     if (!seen.refusal.empty()) {
       ++outcome_.refusals[seen.refusal];
@@ -262,7 +261,8 @@ class Search {
 
 }  // namespace
 
-Outcome search(const Space& space, Goal goal, const Oracle& oracle, std::size_t answers, const Told& told, Stage stage) {
+Outcome search(const Space& space, Goal goal, const Oracle& oracle, std::size_t answers, const Told& told,
+               Stage stage) {
   return Search(space, goal, oracle, answers, told, stage).run();
 }
 

@@ -33,7 +33,8 @@ struct Seen {
 /// But for `confirm` they are called by several threads at once.
 struct Oracle {
   std::function<Seen(const Spec&)> simulate;
-  /// The same of what the program begins with: what does not fit there does not fit, and what fits may.  Empty: simulates.
+  /// The same of what the program begins with: what does not fit there does not fit, and what fits may.  Empty:
+  /// simulates.
   std::function<Seen(const Spec&)> begin;
   /// Looks more closely at what fits and may become an answer, such as at all ranks; empty: it stands.
   std::function<Seen(const Spec&)> confirm;

@@ -7,7 +7,8 @@ namespace tidemark::plan {
 Space shared(const Space& space, const Share& share) {
   const auto is_mine = [&](const Candidate& one) {
     if (share.is_part()) return static_cast<std::int64_t>(one.family) % share.of == share.part;
-    return std::find(share.numbers.begin(), share.numbers.end(), static_cast<std::int64_t>(one.number)) != share.numbers.end();
+    return std::find(share.numbers.begin(), share.numbers.end(), static_cast<std::int64_t>(one.number)) !=
+           share.numbers.end();
   };
   constexpr std::size_t kGone = static_cast<std::size_t>(-1);
   Space mine;

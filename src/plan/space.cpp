@@ -69,7 +69,8 @@ class Maker {
       stuck_ = decision->name;
     if (!is_free) return;
     std::size_t choice = 0;
-    for (const Spec& other : decision->others(spec, bounds_)) walk(other, step + 1, changes + 1, kin_with(kin, step, ++choice));
+    for (const Spec& other : decision->others(spec, bounds_))
+      walk(other, step + 1, changes + 1, kin_with(kin, step, ++choice));
   }
 
   Kin kin_with(Kin kin, std::size_t step, std::size_t choice) {
@@ -136,7 +137,9 @@ Spec Space::spec(std::size_t one) const {
   return as_trained(std::move(spec), trainers);
 }
 
-std::int64_t Space::samples_per_pass(std::size_t one) const { return candidates[one].batch / candidates[one].microbatches; }
+std::int64_t Space::samples_per_pass(std::size_t one) const {
+  return candidates[one].batch / candidates[one].microbatches;
+}
 
 Space make_space(Spec spec, const Bounds& bounds, const Freedom& freedom) {
   check_names(freedom);

@@ -11,9 +11,9 @@ namespace tidemark::plan {
 
 struct Candidate {
   std::int64_t batch = 1, grad_accumulation = 1, microbatches = 1;  // the size of its pass; microbatches: of a pipeline
-  std::int64_t changes = 0;  // decisions that differ from what was asked about
-  std::size_t number = 0;    // in the whole space
-  std::size_t family = 0;    // of those that differ in the size of a pass alone
+  std::int64_t changes = 0;                                         // decisions that differ from what was asked about
+  std::size_t number = 0;                                           // in the whole space
+  std::size_t family = 0;                                           // of those that differ in the size of a pass alone
 };
 
 /// What a family has in common with those of an equal number: what their programs ask for while they load, and, with

@@ -93,8 +93,8 @@ class Parts {
     const double called = calls * machine_.reached.seconds_per_collective;
     const double forward_calls = spec_.tp && runs_again() ? 2.0 / 3 : 0.5;  // as reductions() has them
     const double forward = std::max(card * time.forward_part, time.forward_host / stages_ + called * forward_calls);
-    const double backward = std::max(card * (1 - time.forward_part),
-                                     time.backward_host / stages_ + called * (1 - forward_calls));
+    const double backward =
+        std::max(card * (1 - time.forward_part), time.backward_host / stages_ + called * (1 - forward_calls));
     return forward + backward + sent_between_stages();
   }
 

@@ -40,7 +40,7 @@ struct Values {
   std::vector<Tensor> tensors;
   std::span<const std::int64_t> symbols;
   const Module* module = nullptr;  // that the body is called on
-  Dtype weights = Dtype::f32;  // T
+  Dtype weights = Dtype::f32;      // T
   /// self.weight: of which module, under which name.
   struct Attribute {
     Module* module;
@@ -53,7 +53,7 @@ struct Values {
     }
   };
   std::span<const Attribute> attributes;
-  std::vector<Dims> whole = {};  // sizes as the program says them, by place, of values that are parts of these
+  std::vector<Dims> whole = {};       // sizes as the program says them, by place, of values that are parts of these
   std::vector<Tensor> assigned = {};  // attributes that this body gave another tensor, by place
 
   Tensor tensor(const Argument& argument) const {

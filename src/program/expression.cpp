@@ -157,7 +157,9 @@ Expression Expression::parse(std::string_view text, std::span<const std::string>
 namespace {
 
 /// As Python's, which round down.
-std::int64_t floor_of_quotient(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
+std::int64_t floor_of_quotient(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
 
 }  // namespace
 

@@ -65,13 +65,18 @@ class FamilyReader {
     check_class();
     count_labels();
     if (counts_images_ && takes_text_ && use_.images == 0)  // its rows are as many as there are images
-      throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images (--images)", model_type_), file_);
+      throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images (--images)", model_type_),
+                  file_);
     if (takes_text_ && use_.seq > 0 && use_.images > use_.seq)  // before any of them is written out
-      throw Error(Errc::bad_value, fmt::format("{} images are more than the {} tokens of a sample", use_.images, use_.seq), "images");
+      throw Error(Errc::bad_value,
+                  fmt::format("{} images are more than the {} tokens of a sample", use_.images, use_.seq), "images");
     bind();
     constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
-    mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding},
-             {"autocast", use_.autocast == "false" ? Value(false) : Value(use_.autocast)}, {"checkpointing", use_.checkpointing}, {"positions", use_.shares > 1}};
+    mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]},
+             {"padding", use_.context.padding},
+             {"autocast", use_.autocast == "false" ? Value(false) : Value(use_.autocast)},
+             {"checkpointing", use_.checkpointing},
+             {"positions", use_.shares > 1}};
     for (const auto& [line, text] : holds_) {
       at_ = line;
       if (!is_so(text)) refuse(text);
@@ -91,17 +96,19 @@ class FamilyReader {
  private:
   using Line = std::pair<int, std::string_view>;
 
-  /// What transformers asks every configuration for, whether or not its class knows of it: a cache (5.17.0: cache_utils.py,
-  /// DynamicCache) and PreTrainedModel (4.57.6: modeling_utils.py, post_init).  A program whose class does not was captured
-  /// without.
+  /// What transformers asks every configuration for, whether or not its class knows of it: a cache (5.17.0:
+  /// cache_utils.py, DynamicCache) and PreTrainedModel (4.57.6: modeling_utils.py, post_init).  A program whose class
+  /// does not was captured without.
   void check_keys_of_all() const {
     const std::vector<std::string> used = used_paths();
     for (const std::string& key : {std::string("attention_chunk_size"), std::string("gradient_checkpointing")}) {
       const Value* value = binding_.config.find(key);
       const bool is_known = std::find(used.begin(), used.end(), key) != used.end();
       if (value && !is_known && !value->is_null() && *value != Value(false))
-        throw Error(Errc::unsupported,
-                    fmt::format("the program of {} was captured without {}, which is {}", model_type_, key, told(*value)), file_);
+        throw Error(
+            Errc::unsupported,
+            fmt::format("the program of {} was captured without {}, which is {}", model_type_, key, told(*value)),
+            file_);
     }
   }
 
@@ -190,28 +197,32 @@ class FamilyReader {
                     file_);
   }
 
-  /// Classes are counted by what the configuration calls them, if it does (PreTrainedConfig.num_labels, 5.23.0); two where
-  /// nobody says.
+  /// Classes are counted by what the configuration calls them, if it does (PreTrainedConfig.num_labels, 5.23.0); two
+  /// where nobody says.
   void count_labels() {
     if (!head_.ends_with("classification")) return;
     const Value *names = binding_.config.find("id2label"), *count = binding_.config.find("num_labels");
     std::int64_t labels = 2;
-    if (names && names->as_map() && count && count->as_integer() && *count->as_integer() != std::ssize(*names->as_map()))
-      throw Error(Errc::bad_value, fmt::format("it says {}, and id2label names {}", *count->as_integer(), names->as_map()->size()),
+    if (names && names->as_map() && count && count->as_integer() &&
+        *count->as_integer() != std::ssize(*names->as_map()))
+      throw Error(Errc::bad_value,
+                  fmt::format("it says {}, and id2label names {}", *count->as_integer(), names->as_map()->size()),
                   "config.json: num_labels", "leave one of them out");
     if (names && names->as_map())
       labels = std::ssize(*names->as_map());
     else if (count && count->as_integer())
       labels = *count->as_integer();
-    const bool is_any_number = std::any_of(keys_.begin(), keys_.end(), [](const Key& key) { return key.path == "num_labels"; });
+    const bool is_any_number =
+        std::any_of(keys_.begin(), keys_.end(), [](const Key& key) { return key.path == "num_labels"; });
     if (is_any_number)
       set_path(binding_.config, "num_labels", labels);
     else if (labels != 2)
-      throw Error(Errc::unsupported, fmt::format("the program of {} tells two classes apart, not {}", model_type_, labels),
-                  file_);
+      throw Error(Errc::unsupported,
+                  fmt::format("the program of {} tells two classes apart, not {}", model_type_, labels), file_);
     const Value* problem = binding_.config.find("problem_type");
     if (problem && problem->as_text() && *problem->as_text() != "single_label_classification")
-      throw Error(Errc::unsupported, fmt::format("the program of {} is of single_label_classification", model_type_), file_);
+      throw Error(Errc::unsupported, fmt::format("the program of {} is of single_label_classification", model_type_),
+                  file_);
   }
 
   std::vector<std::string> used_paths() const {
@@ -278,7 +289,8 @@ class FamilyReader {
     if (const std::int64_t* number = key.value.as_integer()) numbers.emplace_back(key.path, *number);
     const Value::List* entries = key.value.as_list();
     for (std::size_t i = 0; entries && i < entries->size(); ++i)
-      if (const std::int64_t* number = (*entries)[i].as_integer()) numbers.emplace_back(fmt::format("{}.{}", key.path, i), *number);
+      if (const std::int64_t* number = (*entries)[i].as_integer())
+        numbers.emplace_back(fmt::format("{}.{}", key.path, i), *number);
     if (entries) numbers.emplace_back(key.path + ".count", std::ssize(*entries));
     return numbers;
   }
@@ -305,7 +317,8 @@ class FamilyReader {
   Value with_positions() const {
     Value config = binding_.config;
     for (const Key& key : keys_)
-      if (key.is_known && key.value.as_integer() && key.path.ends_with("max_position_embeddings") && !find_path(config, key.path))
+      if (key.is_known && key.value.as_integer() && key.path.ends_with("max_position_embeddings") &&
+          !find_path(config, key.path))
         set_path(config, key.path, key.value);
     return config;
   }
@@ -318,8 +331,8 @@ class FamilyReader {
     return nullptr;
   }
 
-  /// "hidden_act == "silu"", "rope_type in ["default"]", "layer_types cycles ["a", "b"]", "moe_layers numbers layers in [true]",
-  /// "S <= sliding_window"
+  /// "hidden_act == "silu"", "rope_type in ["default"]", "layer_types cycles ["a", "b"]", "moe_layers numbers layers in
+  /// [true]", "S <= sliding_window"
   bool is_so(std::string_view text) const {
     LineReader reader = reader_of(text);
     LineReader named = reader;
@@ -431,9 +444,8 @@ class FamilyReader {
 
   /// A number that the configuration says is none is in no relation to others.
   bool names_null(std::string_view text) const {
-    return std::any_of(keys_.begin(), keys_.end(), [&](const Key& key) {
-      return key.is_known && key.value.is_null() && names(text, key.path);
-    });
+    return std::any_of(keys_.begin(), keys_.end(),
+                       [&](const Key& key) { return key.is_known && key.value.is_null() && names(text, key.path); });
   }
 
   bool is_number_so(LineReader& reader) const {
@@ -480,7 +492,8 @@ class FamilyReader {
     const std::size_t said = mode_.size();
     const bool either = use_.any_attention && use_.context.attention == AttentionKind::sdpa;
     for (const char* attention : {"sdpa", "eager"}) {
-      const bool is_asked = (use_.context.attention == AttentionKind::eager) == (std::string_view(attention) == "eager");
+      const bool is_asked =
+          (use_.context.attention == AttentionKind::eager) == (std::string_view(attention) == "eager");
       if (!either && !is_asked) continue;
       mode_.resize(said);
       mode_.emplace_back("attention", attention);
@@ -489,10 +502,13 @@ class FamilyReader {
         if (takes(line, text)) return;
     }
     const auto is_of_key = [&](const Key& key) { return key.path == reader_of(nearest_.condition).name("_."); };
-    if (!nearest_.condition.empty() && (is_of_spec(nearest_.condition) || std::any_of(keys_.begin(), keys_.end(), is_of_key)))
+    if (!nearest_.condition.empty() &&
+        (is_of_spec(nearest_.condition) || std::any_of(keys_.begin(), keys_.end(), is_of_key)))
       refuse(nearest_.condition);
     if (use_.shares > 1)
-      throw Error(Errc::unsupported, fmt::format("the program of {} does not hold for a part of the tokens of each sample", model_type_), "cp");
+      throw Error(Errc::unsupported,
+                  fmt::format("the program of {} does not hold for a part of the tokens of each sample", model_type_),
+                  "cp");
     throw Error(Errc::unsupported,
                 fmt::format("the program of {} does not hold for attention {}, cache {}, {} tokens", model_type_,
                             use_.context.attention == AttentionKind::eager ? "eager" : "sdpa", use_.context.use_cache,
@@ -536,7 +552,8 @@ class FamilyReader {
   struct {
     int held = -1;
     std::string_view condition = {};
-  } nearest_;  // to holding, of the bodies that do not: how many of its conditions do, and which is the first that does not
+  } nearest_;  // to holding, of the bodies that do not: how many of its conditions do, and which is the first that does
+               // not
   std::vector<std::pair<std::string, Value>> mode_;
   std::vector<std::string> names_;
   std::vector<std::int64_t> values_;

@@ -11,14 +11,14 @@ namespace tidemark {
 /// How the model is to run, as far as bodies differ by it.
 struct FamilyUse {
   Context context;
-  bool any_attention = false;  // eager will do where there is no sdpa
-  std::int64_t seq = 0;        // 0: as long as the model takes
-  std::int64_t batch = 1, images = 0;  // samples, and images of each
+  bool any_attention = false;                      // eager will do where there is no sdpa
+  std::int64_t seq = 0;                            // 0: as long as the model takes
+  std::int64_t batch = 1, images = 0;              // samples, and images of each
   std::int64_t image_height = 0, image_width = 0;  // pixels; 0: as at the capture
-  std::string head = "auto";   // what it is trained for
-  std::string autocast = "false";  // or "own", in the dtype of the weights, or "other"
+  std::string head = "auto";                       // what it is trained for
+  std::string autocast = "false";                  // or "own", in the dtype of the weights, or "other"
   bool checkpointing = false;
-  std::int64_t shares = 1;     // how many GPUs have a part of each sample, whose batches bring positions
+  std::int64_t shares = 1;        // how many GPUs have a part of each sample, whose batches bring positions
   std::string transformers = {};  // the release that is asked for
 };
 

@@ -36,12 +36,13 @@ void check_number(const Key& key, const std::string& path, const Value& value) {
     throw Error(Errc::bad_value, fmt::format("expected at least 1, found {}", *number), "config.json: " + path);
 }
 
-/// A number that a class takes for each layer, too (transformers 5.23.0: configuration_gemma3n.py, intermediate_size): of
-/// entries that are one it is that.
+/// A number that a class takes for each layer, too (transformers 5.23.0: configuration_gemma3n.py, intermediate_size):
+/// of entries that are one it is that.
 const Value& alike(const Key& key, const Value& value) {
   const Value::List* entries = is_whole_literal(key.fallback) ? value.as_list() : nullptr;
   if (!entries || entries->empty() || !entries->front().as_integer()) return value;
-  const bool are_one = std::all_of(entries->begin(), entries->end(), [&](const Value& each) { return each == entries->front(); });
+  const bool are_one =
+      std::all_of(entries->begin(), entries->end(), [&](const Value& each) { return each == entries->front(); });
   return are_one ? entries->front() : value;
 }
 

@@ -23,8 +23,8 @@ void visit_words(std::string_view words, Visit&& visit) {
 std::map<std::string_view, const Function*> all_functions() {
   std::map<std::string_view, const Function*> all;
   for (const std::span<const Function> kind :
-       {activation_functions(), attention_functions(), creation_functions(), elementwise_functions(),
-        index_functions(), matrix_functions(), reduction_functions(), view_functions()})
+       {activation_functions(), attention_functions(), creation_functions(), elementwise_functions(), index_functions(),
+        matrix_functions(), reduction_functions(), view_functions()})
     for (const Function& function : kind)
       visit_words(function.names, [&](std::string_view name) { all.emplace(name, &function); });
   return all;
@@ -183,9 +183,7 @@ bool FunctionCall::reads_tensors(std::size_t parameter) const {
   return reads;
 }
 
-Dtype FunctionCall::result_dtype() const {
-  return result_type(0).of_weights ? values_.weights : result_type(0).dtype;
-}
+Dtype FunctionCall::result_dtype() const { return result_type(0).of_weights ? values_.weights : result_type(0).dtype; }
 
 void FunctionCall::refuse(const std::string& what) const {
   throw Error(Errc::unsupported, fmt::format("{} with {} is not simulated", statement_.name, what));

@@ -38,11 +38,10 @@ Tensors convolution_call(FunctionCall& call) {
   const int dims = weight.dims() - 2;
   const bool is_named = call.given(4) && call.argument(4).kind == Argument::Kind::text;
   call.require(!is_named || call.argument(4).text == "valid", "such a padding");
-  const ConvolutionShape shape{
-      .stride = of_each(call, 3, 1, dims),
-      .padding = is_named ? no_padding(dims) : of_each(call, 4, 0, dims),
-      .dilation = of_each(call, 5, 1, dims),
-      .groups = call.integer_or(6, 1)};
+  const ConvolutionShape shape{.stride = of_each(call, 3, 1, dims),
+                               .padding = is_named ? no_padding(dims) : of_each(call, 4, 0, dims),
+                               .dilation = of_each(call, 5, 1, dims),
+                               .groups = call.integer_or(6, 1)};
   return {convolution(call.tensor(0), weight, call.tensor_if_given(2), shape)};
 }
 
@@ -84,7 +83,8 @@ constexpr Function kMatrixFunctions[] = {
     {"solve_triangular", "A B upper left unitriangular",
      [](FunctionCall& c) { return Tensors{solve_triangular(c.tensor(0), c.tensor(1))}; }},
     {"conv1d conv2d conv3d", "input weight bias stride padding dilation groups", convolution_call},
-    {"conv_transpose2d", "input weight bias stride padding output_padding groups dilation", transposed_convolution_call},
+    {"conv_transpose2d", "input weight bias stride padding output_padding groups dilation",
+     transposed_convolution_call},
 };
 
 }  // namespace

@@ -79,7 +79,8 @@ Tensors argsort_call(FunctionCall& call) {
 }
 
 Tensors unique_consecutive_call(FunctionCall& call) {
-  call.require(!call.flag_or(1, false) && !call.flag_or(2, false) && !call.given(3), "counts, inverse indices or a dimension");
+  call.require(!call.flag_or(1, false) && !call.flag_or(2, false) && !call.given(3),
+               "counts, inverse indices or a dimension");
   return {unique_consecutive(call.tensor(0), call.result_sizes()[0])};
 }
 
@@ -87,7 +88,8 @@ Tensors unique_consecutive_call(FunctionCall& call) {
 Tensors ask(FunctionCall& call) {
   const Tensor x = call.tensor(0);
   if (x.impl().storage->id == kNoBytes) return Tensors(0);
-  const Tensor in_order = x.elements() > 1 ? contiguous(detach(x)) : x;  // native/cuda/Copy.cu, copy_requires_temporaries
+  const Tensor in_order =
+      x.elements() > 1 ? contiguous(detach(x)) : x;  // native/cuda/Copy.cu, copy_requires_temporaries
   call.run.stream_calls.host_waits();
   return Tensors(0);
 }
@@ -97,7 +99,8 @@ Tensors norm_call(FunctionCall& call) {
   const Tensor x = call.tensor(0);
   call.require(!call.given(1) || call.real_or(1, 2) == 2, "another norm than the second");
   const int dim = call.given(2) ? call.dimension(2) : 0, last = x.sizes().count() - 1;
-  call.require(call.given(2) && (dim == -1 || dim == last) && call.flag_or(3, false), "another dimension than the last, or one that goes");
+  call.require(call.given(2) && (dim == -1 || dim == last) && call.flag_or(3, false),
+               "another dimension than the last, or one that goes");
   return {vector_norm(x)};
 }
 
@@ -135,7 +138,8 @@ constexpr Function kReductionFunctions[] = {
     {"sort", "input dim descending stable", sort_call},
     {"argsort", "input dim descending stable", argsort_call},
     {"unique_consecutive", "input return_inverse return_counts dim", unique_consecutive_call},
-    {"histc", "input bins min max", [](FunctionCall& c) { return Tensors{histc(c.tensor(0), c.of_experts(c.integer(1)))}; }},
+    {"histc", "input bins min max",
+     [](FunctionCall& c) { return Tensors{histc(c.tensor(0), c.of_experts(c.integer(1)))}; }},
     {"one_hot", "input num_classes", [](FunctionCall& c) { return Tensors{one_hot(c.tensor(0), c.integer(1))}; }},
     {"__bool__ item tolist __int__ __float__ __index__", "input", ask},
 };

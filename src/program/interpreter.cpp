@@ -31,8 +31,8 @@ struct Interpreter::Pass {
 };
 
 /// What layers put into a dict that all layers of a body are given, and others take out of it (transformers 5.23.0:
-/// modeling_gemma3n.py, shared_kv_states), by where it was left.  Checkpoints hold the dict, and a layer that runs again
-/// puts what it makes then in the place of what was there.
+/// modeling_gemma3n.py, shared_kv_states), by where it was left.  Checkpoints hold the dict, and a layer that runs
+/// again puts what it makes then in the place of what was there.
 struct Interpreter::Dict {
   std::map<std::pair<const Routine*, std::size_t>, Tensor> values = {};
 };
@@ -223,7 +223,8 @@ Tensor Interpreter::taken(const Statement& statement, const Frame& frame, const 
 
 void Interpreter::leave(const Statement& statement, Frame& frame) const {
   for (const NamedArgument& argument : statement.arguments) {
-    const bool is_none = argument.value.kind == Argument::Kind::none || (is_hooked(argument) && !frame.pass->hooks_keep);
+    const bool is_none =
+        argument.value.kind == Argument::Kind::none || (is_hooked(argument) && !frame.pass->hooks_keep);
     if (!is_none && is_hooked(argument) && context_.checkpointing != CheckpointKind::none)
       note_left(frame, frame.values.tensor(argument.value));
     frame.returned.push_back(is_none ? Tensor() : taken(statement, frame, argument.value));
@@ -234,7 +235,8 @@ void Interpreter::leave(const Statement& statement, Frame& frame) const {
 void Interpreter::note_left(Frame& frame, const Tensor& value) {
   std::vector<Pass::Left>& left = frame.pass->left;
   const auto inner = left.begin() + static_cast<std::ptrdiff_t>(frame.left_before);
-  if (!value || std::any_of(inner, left.end(), [&](const Pass::Left& one) { return one.value == &value.impl(); })) return;
+  if (!value || std::any_of(inner, left.end(), [&](const Pass::Left& one) { return one.value == &value.impl(); }))
+    return;
   left.push_back({&frame.routine, frame.returned.size(), &value.impl()});
 }
 
@@ -279,7 +281,8 @@ Tensors Interpreter::with_parameter_hooks(const Statement& statement, Frame& fra
     const Values::Attribute& attribute = frame.routine.attributes[argument->place];
     return !attribute.is_made && !attribute.owner().get(attribute.name).is_buffer;
   };
-  if (!hooks || statement.results.empty() || std::none_of(statement.bound.begin(), statement.bound.end(), takes_parameter))
+  if (!hooks || statement.results.empty() ||
+      std::none_of(statement.bound.begin(), statement.bound.end(), takes_parameter))
     return statement.function->run(call);
   std::vector<std::size_t> places;
   Tensors inputs;
@@ -301,10 +304,11 @@ void Interpreter::function(const Statement& statement, Frame& frame) const {
     const Setting<bool> place(frame.run.on_host, frame.run.on_host || on_host);
     FunctionCall call(statement, frame.values, frame.run);
     give(statement, frame, with_parameter_hooks(statement, frame, call));
-  } catch (const InternalError& error) {  // of sizes that do not go together
+  } catch (const InternalError& error) {                                       // of sizes that do not go together
     if (!checks_sizes_ && dynamic_cast<const TensorMismatch*>(&error)) throw;  // whoever split the tensors says why
     const std::string what = fmt::format("{} does not take these tensors: {}", statement.name, error.what());
-    if (!checks_sizes_) throw Error(Errc::unsupported, "of a part of each tensor, " + what, program_.where(statement.line));
+    if (!checks_sizes_)
+      throw Error(Errc::unsupported, "of a part of each tensor, " + what, program_.where(statement.line));
     fail(statement, what);
   } catch (const Error& error) {
     if (!error.where().empty()) throw;
@@ -316,7 +320,8 @@ void Interpreter::function(const Statement& statement, Frame& frame) const {
 Dims Interpreter::said_sizes(const Result& result, const Tensor& tensor, const Frame& frame) {
   Dims said;
   for (const Expression& size : result.type.sizes)
-    said.push_back(size.is_told() || said.count() >= tensor.dims() ? size(frame.pass->symbols) : tensor.size(said.count()));
+    said.push_back(size.is_told() || said.count() >= tensor.dims() ? size(frame.pass->symbols)
+                                                                   : tensor.size(said.count()));
   return said;
 }
 
@@ -430,14 +435,15 @@ Tensors Interpreter::checkpointed(const Target& target, Tensors inputs, const Fr
                                                         context_.checkpointing == CheckpointKind::reentrant);
   Tensor hidden_states = inputs[0];
   inputs[0].reset();
-  return hooked->with_hooked(checkpoint_layer(context_, target.layer, std::move(hidden_states),
-                                              [this, &target, inputs = std::move(inputs), pass, dict, hooked](Tensor x) {
-                                                const Setting<bool> keep(pass->hooks_keep, !hooked->is_over());
-                                                const Setting<DictRef> given(pass->dict, hooked->is_over() ? dict : DictRef());
-                                                Tensors again = inputs;
-                                                again[0] = std::move(x);
-                                                return hooked->results_of(module(target, std::move(again), pass));
-                                              }));
+  return hooked->with_hooked(
+      checkpoint_layer(context_, target.layer, std::move(hidden_states),
+                       [this, &target, inputs = std::move(inputs), pass, dict, hooked](Tensor x) {
+                         const Setting<bool> keep(pass->hooks_keep, !hooked->is_over());
+                         const Setting<DictRef> given(pass->dict, hooked->is_over() ? dict : DictRef());
+                         Tensors again = inputs;
+                         again[0] = std::move(x);
+                         return hooked->results_of(module(target, std::move(again), pass));
+                       }));
 }
 
 namespace {

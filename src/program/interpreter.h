@@ -66,7 +66,7 @@ class Interpreter {
   const bool checks_sizes_;
   /// Those that are not gone: they hold what holds them, until backward comes by or this ends.
   mutable std::vector<std::weak_ptr<Dict>> dicts_;
-  mutable std::map<std::pair<const Routine*, std::size_t>, Tensor> kept_;  // by objects that outlive the outputs
+  mutable std::map<std::pair<const Routine*, std::size_t>, Tensor> kept_;      // by objects that outlive the outputs
   mutable std::map<std::pair<const Module*, std::string_view>, Tensor> made_;  // attributes that the trees have not
 };
 

@@ -14,9 +14,7 @@ constexpr int kDeepestBrackets = 20;
 
 bool is_one_of(char c, std::string_view others) { return others.find(c) != std::string_view::npos; }
 
-bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
+bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 std::optional<double> real_number(std::string_view text) {
   double number = 0;

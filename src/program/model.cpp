@@ -171,8 +171,8 @@ class TreeBuilder {
 /// What a batch has a member for, by the name of the model's argument.
 struct BatchMember {
   const char* name;
-  Tensor Batch::*tensor;
-  std::optional<Dims> BatchSizes::*sizes;
+  Tensor Batch::* tensor;
+  std::optional<Dims> BatchSizes::* sizes;
 };
 constexpr BatchMember kMembers[] = {
     {"input_ids", &Batch::input_ids, &BatchSizes::input_ids},
@@ -183,7 +183,8 @@ constexpr BatchMember kMembers[] = {
     {"mm_token_type_ids", &Batch::mm_token_type_ids, &BatchSizes::mm_token_type_ids},
 };
 /// Made by who cuts the batch.
-constexpr BatchMember kOfSharing[] = {{"position_ids", &Batch::position_ids, nullptr}, {"shift_labels", &Batch::shift_labels, nullptr}};
+constexpr BatchMember kOfSharing[] = {{"position_ids", &Batch::position_ids, nullptr},
+                                      {"shift_labels", &Batch::shift_labels, nullptr}};
 
 bool takes_positions(const Program& program) {
   const auto found = program.header.find("positions");
@@ -298,8 +299,8 @@ struct ProgramModel {
       sizes.assumptions.push_back(fmt::format("{} makes no loss of its own: that is the mean of {}", program.class_name,
                                               of_masks ? "the masks that it predicts" : "its last hidden state"));
     if (const auto whole = program.header.find("of_whole"); whole != program.header.end())
-      sizes.assumptions.push_back(fmt::format("of a {} only {} is there, which is the part that is trained", whole->second,
-                                              program.class_name));
+      sizes.assumptions.push_back(fmt::format("of a {} only {} is there, which is the part that is trained",
+                                              whole->second, program.class_name));
     check(data, sizes);
     return sizes;
   }
@@ -392,7 +393,8 @@ struct ProgramModel {
   static void check_of_images(const Data& data, bool has_text) {
     if (data.seq > 0 && !has_text) throw Error(Errc::bad_value, "the model takes images alone", "seq", "leave it out");
     if (data.images > 1)
-      throw Error(Errc::bad_value, fmt::format("the model takes one image per sample, not {}", data.images), "images", "write 1");
+      throw Error(Errc::bad_value, fmt::format("the model takes one image per sample, not {}", data.images), "images",
+                  "write 1");
     if (data.image_tokens)
       throw Error(Errc::bad_value, "no image stands among the tokens of this model", "image_tokens", "leave it out");
   }
@@ -462,7 +464,7 @@ struct ProgramModel {
   const Dtype computed;
   const bool checks;
   std::optional<Calls> calls;
-  std::vector<std::int64_t> symbols;  // of the batch that was asked for
+  std::vector<std::int64_t> symbols;      // of the batch that was asked for
   const std::vector<BatchEntry> entries;  // in the order of the header
   std::vector<BatchEntry> inputs;         // of the main body
 };
@@ -541,10 +543,12 @@ std::unique_ptr<Model> make_program_model(const Program& program, const Context&
   model->batch_sizes = [shared](const Data& data) { return shared->batch_sizes(data); };
   Module* const head = output_embedding(model->root);
   if (head && shared->begins_with_backbone())
-    model->fused_forward = [shared, head, &root = model->root](const Batch& batch) { return shared->fused_forward(batch, root, *head); };
-  model->takes_positions = takes_positions(program) && std::any_of(program.inputs.begin(), program.inputs.end(), [](const InputDeclaration& input) {
-    return is_of_sharing(input.name);
-  });
+    model->fused_forward = [shared, head, &root = model->root](const Batch& batch) {
+      return shared->fused_forward(batch, root, *head);
+    };
+  model->takes_positions =
+      takes_positions(program) && std::any_of(program.inputs.begin(), program.inputs.end(),
+                                              [](const InputDeclaration& input) { return is_of_sharing(input.name); });
   if (!shared->unlabelled) return model;
   model->stack = stack_at(*shared->stack, model->root);
   model->was_cut = [shared, layers = model->stack->layers, &root = model->root] { shared->bind(root, layers); };

@@ -19,7 +19,8 @@ struct Positions {
 };
 std::optional<Positions> positions_of(const Value& config);
 
-/// How long texts are: as asked, else kUsualTokens, or what the configuration says that the model takes at most if that is less.
+/// How long texts are: as asked, else kUsualTokens, or what the configuration says that the model takes at most if that
+/// is less.
 std::int64_t text_length(const Value& config, std::int64_t asked);
 
 /// The first that was captured in the way that `context` asks for.  Throws Error{unsupported}.

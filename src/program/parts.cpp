@@ -12,7 +12,8 @@ std::int64_t product(const Dims& sizes, int from, int to) {
   return all;
 }
 
-/// Where the dimensions from `a` and from `b` on have the same product for the first time: {ends}; {0, 0} if they never have.
+/// Where the dimensions from `a` and from `b` on have the same product for the first time: {ends}; {0, 0} if they never
+/// have.
 std::pair<int, int> ends_of_group(const Dims& a, int from_a, const Dims& b, int from_b) {
   int end_a = from_a + 1, end_b = from_b + 1;
   while (end_a <= a.count() && end_b <= b.count()) {

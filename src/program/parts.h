@@ -4,7 +4,8 @@
 
 namespace tidemark {
 
-/// What `Tensor.view` or `reshape` of a tensor gives that is `now` large and is `whole` in the program, which says `said`.
+/// What `Tensor.view` or `reshape` of a tensor gives that is `now` large and is `whole` in the program, which says
+/// `said`.
 Dims viewed_part(const Dims& said, const Dims& whole, const Dims& now);
 /// The same of `Tensor.expand`: what is not expanded stays as large as it is.
 Dims expanded_part(const Dims& said, const Dims& whole, const Dims& now);

@@ -98,13 +98,13 @@ struct Statement {
 };
 
 struct Body {
-  std::string name;  // "LlamaMLP#1"
+  std::string name;                          // "LlamaMLP#1"
   std::vector<std::string> parameters = {};  // "0", "hidden_states"; "^0" of what reaches it otherwise
   std::vector<std::string> values = {};      // names by place: the parameters first
   std::vector<std::string> attributes = {};  // "self.weight", "@model.embed_tokens.weight"
   std::vector<std::size_t> given = {};       // attributes that take a value in it, by place
   std::vector<Statement> statements = {};
-  std::size_t sites = 0;  // calls in it
+  std::size_t sites = 0;            // calls in it
   std::vector<bool> consumed = {};  // by parameter: it dies in here, and the caller has it no more
   int line = 0;
 };
@@ -133,17 +133,17 @@ struct Program {
 
   std::string file;  // for messages
   std::string model_type, class_name, transformers, torch, attention;
-  bool is_of_own_module = false;  // of a module that no configuration of transformers tells of
-  std::map<std::string, std::string> header;   // all of it
-  std::vector<std::string> symbols;            // sizes, then the whole numbers of the configuration
-  std::vector<std::int64_t> captured_values;   // of the symbols
-  std::size_t sizes = 0;                       // how many symbols are sizes
+  bool is_of_own_module = false;              // of a module that no configuration of transformers tells of
+  std::map<std::string, std::string> header;  // all of it
+  std::vector<std::string> symbols;           // sizes, then the whole numbers of the configuration
+  std::vector<std::int64_t> captured_values;  // of the symbols
+  std::size_t sizes = 0;                      // how many symbols are sizes
   std::vector<InputDeclaration> inputs;
-  std::vector<Condition> conditions;           // of the sizes that it holds for
+  std::vector<Condition> conditions;                         // of the sizes that it holds for
   std::vector<std::pair<Expression, std::int64_t>> counted;  // what rows were written out for (rows.h)
   Value config = {};
-  LayerOrders orders;                          // of layers that are of any kinds
-  std::vector<UnreadKey> unread = {};          // keys of the configuration that a family's program was bound to
+  LayerOrders orders;                  // of layers that are of any kinds
+  std::vector<UnreadKey> unread = {};  // keys of the configuration that a family's program was bound to
   ModuleDeclaration root = {};
   std::map<std::string, Body> bodies;
   std::string main;  // the last body
@@ -156,15 +156,15 @@ using ReadValue = Value (*)(std::string_view json, const std::string& where);
 
 /// What one configuration makes of a family's program.  program/family.h
 struct Binding {
-  Value config = {};                                         // with the defaults of what it leaves out
+  Value config = {};                                          // with the defaults of what it leaves out
   std::vector<std::pair<std::string, std::int64_t>> numbers;  // its whole numbers, by path
-  std::set<std::string> flags;                               // that are true
-  LayerOrders orders = {};                                   // its lists of words, by path
+  std::set<std::string> flags;                                // that are true
+  LayerOrders orders = {};                                    // its lists of words, by path
   std::vector<std::pair<std::string, std::int64_t>> sizes;    // of the batch, as far as they are known
-  std::string main;                                          // the body that the model begins with
-  std::map<std::string, std::string> mode;                   // "attention": "sdpa"
-  int first_line = 1;                                        // of the text in its file
-  std::string release = {};                                  // of transformers, for which it answers
+  std::string main;                                           // the body that the model begins with
+  std::map<std::string, std::string> mode;                    // "attention": "sdpa"
+  int first_line = 1;                                         // of the text in its file
+  std::string release = {};                                   // of transformers, for which it answers
 };
 
 /// Reads one; `read_value` reads what is JSON in its header.  Throws Error{bad_file} with the line and the nearest

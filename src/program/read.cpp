@@ -93,7 +93,8 @@ class ProgramReader {
       line.text = reader.rest();
       return since != (release_of(release) >= first);
     };
-    lines_.erase(std::remove_if(lines_.begin() + static_cast<std::ptrdiff_t>(at_), lines_.end(), is_of_others), lines_.end());
+    lines_.erase(std::remove_if(lines_.begin() + static_cast<std::ptrdiff_t>(at_), lines_.end(), is_of_others),
+                 lines_.end());
   }
 
   void add(Body body) {
@@ -181,7 +182,8 @@ class ProgramReader {
     program_.config = binding_->config;
     program_.orders = binding_->orders;
     for (const auto& [name, value] : binding_->sizes)
-      if (const auto at = std::find(program_.symbols.begin(), program_.symbols.end(), name); at != program_.symbols.end())
+      if (const auto at = std::find(program_.symbols.begin(), program_.symbols.end(), name);
+          at != program_.symbols.end())
         program_.captured_values[static_cast<std::size_t>(at - program_.symbols.begin())] = value;
     for (const auto& [path, value] : binding_->numbers) {
       program_.symbols.push_back(path);
@@ -338,7 +340,8 @@ class ProgramReader {
     child.name = reader.until(":");
     child.line = line;
     reader.expect(":");
-    if (const std::size_t by = child.name.find(" by "), to = child.name.find(" to "); by < to && to != std::string::npos) {
+    if (const std::size_t by = child.name.find(" by "), to = child.name.find(" to ");
+        by < to && to != std::string::npos) {
       child.goes_round = child.repeats = true;
       child.step = number_in(child.name.substr(by + 4, to - by - 4), line);
       child.end = number_in(child.name.substr(to + 4), line);
@@ -365,7 +368,9 @@ class ProgramReader {
     return child;
   }
 
-  Expression number_in(const std::string& text, int line) const { return Expression::parse(text, program_.symbols, program_.where(line)); }
+  Expression number_in(const std::string& text, int line) const {
+    return Expression::parse(text, program_.symbols, program_.where(line));
+  }
 
   Program program_;
   std::vector<ProgramLine> lines_;

@@ -72,7 +72,8 @@ Reads read_reads(LineReader& reader) {
   return reads;
 }
 
-std::vector<UnreadKey> unread_keys(const Value& config, std::span<const Reads> reads, std::span<const std::string> used) {
+std::vector<UnreadKey> unread_keys(const Value& config, std::span<const Reads> reads,
+                                   std::span<const std::string> used) {
   Finder finder(reads, used);
   if (const Reads* whole = reads_of(reads, ""); whole && config.as_map()) finder.look(config, *whole);
   return std::move(finder.found);

@@ -1,4 +1,5 @@
-// `routed` and `hit` in the numbers of a program: experts that are run one after the other, those that any token chooses.
+// `routed` and `hit` in the numbers of a program: experts that are run one after the other, those that any token
+// chooses.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -7,8 +8,8 @@
 
 namespace tidemark {
 
-/// The size by which a program is told what share of the tokens chooses the first experts, of kSkewOfAll: as fine as the
-/// number that was asked for.
+/// The size by which a program is told what share of the tokens chooses the first experts, of kSkewOfAll: as fine as
+/// the number that was asked for.
 inline constexpr std::string_view kSkew = "skew";
 inline constexpr std::int64_t kSkewOfAll = std::int64_t{1} << 62;
 

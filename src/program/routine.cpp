@@ -111,8 +111,7 @@ void Routines::bind(const std::vector<Statement>& statements, Routine& routine, 
     for (std::int64_t i = first; i <= last; ++i) {
       values.back() = i;
       std::string path = statement.path;
-      targets.push_back(
-          target(statement, routine, path.replace(hole, end - hole + 1, std::to_string(number(values)))));
+      targets.push_back(target(statement, routine, path.replace(hole, end - hole + 1, std::to_string(number(values)))));
     }
   }
 }

@@ -15,7 +15,7 @@ struct Routine;
 
 /// What a call runs: a module's own forward where it has one, else a body.
 struct Target {
-  Module* module = nullptr;         // none: a layer that is on another stage, and gives what it is given
+  Module* module = nullptr;  // none: a layer that is on another stage, and gives what it is given
   const Routine* routine = nullptr;
   std::int64_t layer = -1;  // among those that checkpointing wraps; -1: none
   bool is_scope = false;    // no module is entered

@@ -141,7 +141,8 @@ class Writer {
         at = element(text, at, open, round, written);
         changed = true;
       } else if (const std::size_t close = text[at] == '[' ? closing(text, at) : std::string_view::npos;
-                 close != std::string_view::npos && text.substr(at, close - at).rfind(kForEach) != std::string_view::npos &&
+                 close != std::string_view::npos &&
+                 text.substr(at, close - at).rfind(kForEach) != std::string_view::npos &&
                  text.substr(at + 1, close - at - 1).find('[') == std::string_view::npos) {
         written += for_each(text.substr(at + 1, close - at - 1), round);
         at = close + 1;
@@ -212,7 +213,8 @@ class Writer {
   }
 
   /// Writes an element or all of a span, with the type that stands behind it; what comes next in the line.
-  std::size_t element(std::string_view text, std::size_t at, std::size_t open, const Round& round, std::string& written) {
+  std::size_t element(std::string_view text, std::size_t at, std::size_t open, const Round& round,
+                      std::string& written) {
     std::size_t close = closing(text, open);
     if (close == std::string_view::npos) fail("a place in a row without its end");
     std::string_view name = text.substr(at, open - at), place = text.substr(open + 1, close - open - 1);

@@ -99,7 +99,8 @@ class StackFinder {
     for (const ModuleDeclaration& child : model ? model->children : std::vector<ModuleDeclaration>()) {
       const std::string path = kLanguage.substr(0, kLanguage.find('.') + 1) + child.name;
       if (!is_tower(path) || !has_parameters(child)) continue;
-      if (std::find(paths_.before.begin(), paths_.before.end(), path) == paths_.before.end()) paths_.before.push_back(path);
+      if (std::find(paths_.before.begin(), paths_.before.end(), path) == paths_.before.end())
+        paths_.before.push_back(path);
     }
   }
 
@@ -121,21 +122,19 @@ class StackFinder {
     if (is_first) paths_.layers = list;
     const Argument* hidden = statement.bound.empty() ? nullptr : statement.bound[0];
     if (is_first) beside_ = places_beside(statement);
-    is_alike_ &= paths_.layers == list && beside_ == places_beside(statement) &&
-                 statement.results.size() == 1 && hidden && hidden->kind == Argument::Kind::value &&
-                 statement.results[0].is_typed;
+    is_alike_ &= paths_.layers == list && beside_ == places_beside(statement) && statement.results.size() == 1 &&
+                 hidden && hidden->kind == Argument::Kind::value && statement.results[0].is_typed;
     if (is_alike_ && is_first && !statement.results[0].type.sizes.empty())
       paths_.features = statement.results[0].type.sizes.back()(program_.captured_values);
   }
 
-  /// What a layer is given with the hidden states, but for what it finds in an object ("^0").  A stage counts its layers
-  /// anew, and what goes by their number with them.
+  /// What a layer is given with the hidden states, but for what it finds in an object ("^0").  A stage counts its
+  /// layers anew, and what goes by their number with them.
   std::vector<std::size_t> places_beside(const Statement& statement) const {
     const std::vector<std::string>& parameters = program_.bodies.at(statement.name).parameters;
     std::vector<std::size_t> places;
     for (std::size_t i = 1; i < std::min(statement.bound.size(), parameters.size()); ++i)
-      if (parameters[i][0] != '^')
-        places.push_back(statement.bound[i] ? statement.bound[i]->place : std::string::npos);
+      if (parameters[i][0] != '^') places.push_back(statement.bound[i] ? statement.bound[i]->place : std::string::npos);
     return places;
   }
 
@@ -193,7 +192,8 @@ std::optional<Body> without_loss(const Program& program) {
     const auto is_needed = [&](const Result& result) {
       return result.of != Result::Of::value || needed.contains(result.place);
     };
-    stays[i] = !makes || statement.results.empty() || std::any_of(statement.results.begin(), statement.results.end(), is_needed);
+    stays[i] = !makes || statement.results.empty() ||
+               std::any_of(statement.results.begin(), statement.results.end(), is_needed);
     if (stays[i] && statement.kind != Kind::drop) needed.merge(places_of(statement));
   }
   if (needed.contains(static_cast<std::size_t>(labels - body.parameters.begin()))) return std::nullopt;

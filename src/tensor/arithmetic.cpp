@@ -46,7 +46,8 @@ void use_reduction_scratch(const Tensor& tensor, const Dims& reduced, Dtype dtyp
   const ReductionScratch scratch = reduction_scratch(tensor.layout(), reduced, tensor.dtype(), accumulate, run.card());
   if (scratch.buffer_bytes == 0) return;
   const Setting<Category> workspace(run.category, Category::workspace);
-  const Ref<Storage> buffer = run.allocate(numbers * scratch.buffer_bytes), semaphores = run.allocate(scratch.semaphore_bytes);
+  const Ref<Storage> buffer = run.allocate(numbers * scratch.buffer_bytes),
+                     semaphores = run.allocate(scratch.semaphore_bytes);
 }
 
 Tensor plain_sum_to(Tensor tensor, const Dims& sizes) {

@@ -24,8 +24,8 @@ constexpr Dtype promote(Dtype a, Dtype b) {
 
 /// "bfloat16", as torch writes it.
 constexpr std::string_view name_of(Dtype dtype) {
-  constexpr std::string_view kNames[] = {"bool",    "uint8",    "int32",   "int64",
-                                         "float16", "bfloat16", "float32", "float64", "complex64"};
+  constexpr std::string_view kNames[] = {"bool",     "uint8",   "int32",   "int64",    "float16",
+                                         "bfloat16", "float32", "float64", "complex64"};
   return kNames[static_cast<int>(dtype)];
 }
 

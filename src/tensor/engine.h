@@ -12,8 +12,8 @@ void backward(const Tensor& root);
 void backward(const Tensors& roots, Tensors gradients);
 /// The same, from places in the graph whose tensors may be gone.  torch: GradientEdge
 void backward(const std::vector<Edge>& roots, Tensors gradients);
-/// torch.autograd.grad of a leaf: what comes to it, which is not added to its gradient.  Nothing runs that does not lead
-/// there, and what does computes nothing else.
+/// torch.autograd.grad of a leaf: what comes to it, which is not added to its gradient.  Nothing runs that does not
+/// lead there, and what does computes nothing else.
 Tensor gradient_at(const Tensor& leaf, const Tensor& root, Tensor gradient);
 
 }  // namespace tidemark

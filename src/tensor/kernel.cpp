@@ -45,7 +45,8 @@ Ref<Storage> Kernel::hand_out() {
     TM_CHECK(next_ < kept_.made.size(), "an operator makes more when it runs again");
     storage = std::move(kept_.made[next_]);
     if (storage && storage->version != kept_.versions[next_])
-      throw Error(Errc::unsupported, fmt::format("what {} gives is written over, which torch raises an error for", name_),
+      throw Error(Errc::unsupported,
+                  fmt::format("what {} gives is written over, which torch raises an error for", name_),
                   "checkpoint_save", fmt::format("leave {} out", name_));
     ++next_;
   }

@@ -46,8 +46,8 @@ class Kernel {
   Again before_;  // when it begins
 };
 
-/// Whether a selective checkpoint's mode sees each operator: functions that are made of several write over nothing then.
-/// torch: ATen/TensorSubclassLikeUtils.h, isTensorSubclassLike (2.11.0)
+/// Whether a selective checkpoint's mode sees each operator: functions that are made of several write over nothing
+/// then. torch: ATen/TensorSubclassLikeUtils.h, isTensorSubclassLike (2.11.0)
 bool has_dispatch_mode(const Run& run);
 
 }  // namespace tidemark

@@ -90,7 +90,7 @@ struct Record {
   Facts facts = {};
   BackwardFunction backward;
   std::optional<bool> distributed = {};  // what the output is; none: as any of the inputs
-  Tensor attribute = {};                 // lives as long as the node: no checkpoint leaves it out, no backward lets go of it
+  Tensor attribute = {};  // lives as long as the node: no checkpoint leaves it out, no backward lets go of it
 };
 
 /// Whether an operation on `tensor` would keep something for its gradient.

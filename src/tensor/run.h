@@ -173,7 +173,7 @@ class Run {
   Tensor num_items_in_batch;
   CheckpointFrame* checkpoint = nullptr;            // the block whose saved tensors are being left out, or made again
   std::shared_ptr<SecondForwards> second_forwards;  // that may be repeated; null: all blocks run again
-  std::int64_t layers = 0;         // that the model has so far, of those that checkpointing may wrap
+  std::int64_t layers = 0;                          // that the model has so far, of those that checkpointing may wrap
   std::uint32_t side_effects = 0;  // how often something was done that requests do not tell: a hook, a collective
   /// Where the running operation began: how many beginnings there were, and the ledger's next entry then.  An operation
   /// begins anew behind one that it is made of.
@@ -188,9 +188,9 @@ class Run {
 
   Kernel* kernel = nullptr;               // the operator that runs
   std::vector<std::string_view> kernels;  // those that have run in checkpointed blocks, each once
-  Work* work = nullptr;  // not owned; none: nothing is counted
-  /// What to count the running operation in; none where nothing is computed: on the host, and what a block has kept, and of one that runs
-  /// again what comes behind the last tensor that is wanted of it.
+  Work* work = nullptr;                   // not owned; none: nothing is counted
+  /// What to count the running operation in; none where nothing is computed: on the host, and what a block has kept,
+  /// and of one that runs again what comes behind the last tensor that is wanted of it.
   Work* counted() const;
 
   bool has_fake_device = false;  // of the tensors that DTensor tries operations on

@@ -15,7 +15,8 @@ enum class BlasWorkspaces {
 
 struct TorchRules {
   std::string_view version;  // that recordings are of
-  std::string_view caveat;   // what of it has not been compared, or is not equal; empty for the one that all recordings are of
+  std::string_view
+      caveat;  // what of it has not been compared, or is not equal; empty for the one that all recordings are of
   AllocatorRules allocator;
   std::string_view cudnn = "9.19";  // that its wheel asks for
   BlasWorkspaces blas_workspaces = BlasWorkspaces::kept;
@@ -41,8 +42,8 @@ struct TorchRules {
   /// The efficient kernel takes fewer heads of keys than of queries.  torch: sdp_utils_cpp.h,
   /// check_batch_size_and_num_heads_dense<supports_gqa> (2.14.1)
   bool efficient_attention_groups_heads = false;
-  /// Keys and values of one head are every query's without enable_gqa, too: torch._fused_sdp_choice takes a fused kernel for
-  /// these (2.14.1 and 2.15.0; the math one in 2.11.0)
+  /// Keys and values of one head are every query's without enable_gqa, too: torch._fused_sdp_choice takes a fused
+  /// kernel for these (2.14.1 and 2.15.0; the math one in 2.11.0)
   bool one_head_is_for_all = false;
   /// It returns seed and offset as tensors on the device.  torch: aten/src/ATen/native/transformers/cuda/attention.cu,
   /// _efficient_attention_forward (2.14.1)
@@ -88,14 +89,15 @@ struct TorchRules {
   /// What barriers reduce is made once and kept.  torch: torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, barrier
   /// (2.15.0)
   bool keeps_number_of_barriers = false;
-  /// A list of tensors is gathered where it lies, not in one that is then split.  torch: ProcessGroupNCCL.cpp, allgather
-  /// (2.15.0)
+  /// A list of tensors is gathered where it lies, not in one that is then split.  torch: ProcessGroupNCCL.cpp,
+  /// allgather (2.15.0)
   bool gathers_into_lists = false;
-  /// What is a sum over devices is multiplied where its parts are, and summed up later.  torch: torch/distributed/tensor/
-  /// _ops/_pointwise_ops.py, binary_mul_ops (2.12.1)
+  /// What is a sum over devices is multiplied where its parts are, and summed up later.  torch:
+  /// torch/distributed/tensor/ _ops/_pointwise_ops.py, binary_mul_ops (2.12.1)
   bool multiplies_sums_in_parts = false;
-  /// Which tokens each rank has is found on the device, not copied to it.  torch: torch/distributed/tensor/experimental/
-  /// _context_parallel/_load_balancer.py, _HeadTailLoadBalancer._generate_indices (2.12.1)
+  /// Which tokens each rank has is found on the device, not copied to it.  torch:
+  /// torch/distributed/tensor/experimental/ _context_parallel/_load_balancer.py,
+  /// _HeadTailLoadBalancer._generate_indices (2.12.1)
   bool balances_tokens_on_device = false;
   /// Of ring attention's turns the first one's seed and offset are kept, not the last one's.  torch: _attention.py,
   /// _templated_ring_attention (2.14.1)
@@ -110,20 +112,21 @@ struct TorchRules {
   /// It lets go of what it last scattered even where it has no gradient to reduce.  torch: _fsdp_param_group.py,
   /// post_backward (2.12.1)
   bool fsdp2_recycles_without_gradients = false;
-  /// The last of the states that a loop there waits for keeps its name, rs_state, until the function returns (2.12.1, not
-  /// 2.13.0)
+  /// The last of the states that a loop there waits for keeps its name, rs_state, until the function returns (2.12.1,
+  /// not 2.13.0)
   bool fsdp2_names_last_state = false;
   /// At the end of a backward pass all groups have reduced before the first is finalized.  torch: _fsdp_state.py,
   /// _end_backward_iteration (2.15.0)
   bool fsdp2_finalizes_all_at_once = false;
   /// Gradients that wait for their reduction stay the leaf's, which has them in the type that they are reduced in, by
-  /// default the type of its shard.  torch: _fsdp_param_group.py, _set_unsharded_grad_dtypes, _get_reduce_dtype (2.15.0)
+  /// default the type of its shard.  torch: _fsdp_param_group.py, _set_unsharded_grad_dtypes, _get_reduce_dtype
+  /// (2.15.0)
   bool fsdp2_gradients_are_wide = false;
   /// The gradients that a torch.autograd.Function is given die with its call, before what it returns is cast.  torch:
   /// torch/csrc/autograd/python_function.cpp, PyNode::apply (2.15.0)
   bool python_functions_let_go_of_gradients = false;
-  /// A number that is set where indices say, x[:, i] = 0, goes to a kernel; before it was a tensor on the device.  torch:
-  /// aten/src/ATen/TensorIndexing.h, try_dispatch_index_fill_ (2.15.0)
+  /// A number that is set where indices say, x[:, i] = 0, goes to a kernel; before it was a tensor on the device.
+  /// torch: aten/src/ATen/TensorIndexing.h, try_dispatch_index_fill_ (2.15.0)
   bool fills_at_indices = false;
   /// The scaled queries of a multi-head attention and its keys die once they are multiplied, its values after theirs.
   /// torch: torch/nn/functional.py, multi_head_attention_forward (2.13.0)

@@ -52,7 +52,7 @@ struct Work {
   std::map<AttentionShape, double> attention_flops;  // of all of each
   // What other kernels write, workspaces apart.
   double forward_bytes = 0, backward_bytes = 0;
-  double flops = 0, forward_flops = 0;  // of products and attention; in forward passes, those that run again too
+  double flops = 0, forward_flops = 0;       // of products and attention; in forward passes, those that run again too
   std::map<std::int64_t, LayerAgain> again;  // by layer
   std::int64_t operations = 0, forward_operations = 0;
   std::int64_t parameter_bytes = 0, trained_bytes = 0;

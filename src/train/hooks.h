@@ -42,8 +42,8 @@ struct StepHooks {
   std::function<void()> unshard, wait_for_unshard, reshard;
   /// In place of clipping, optimizer.step() and zero_grad().
   std::function<void(Optimizer& optimizer)> step;
-  /// `backward` and `step` are DeepSpeed's engine's, which groups parameters itself; accelerate gives it the loss as it is,
-  /// and has it step behind its last backward pass.
+  /// `backward` and `step` are DeepSpeed's engine's, which groups parameters itself; accelerate gives it the loss as it
+  /// is, and has it step behind its last backward pass.
   bool is_engine = false;
   /// In place of torch.nn.utils.clip_grad_norm_.
   std::function<void()> clip_grad_norm;

@@ -125,7 +125,8 @@ void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer
   if (options.repeat_steps && !run.config().on_event) repeat_second_forwards(run);
   const Setting on_gradient(run.on_gradient, options.hooks.gradient_is_ready);
   const Training training{run, model, sizes, optimizer, options};
-  Steps(run, options.loop != LoopKind::plain ? trainer_loop(training) : plain_loop(training), options, observer).run_all();
+  Steps(run, options.loop != LoopKind::plain ? trainer_loop(training) : plain_loop(training), options, observer)
+      .run_all();
 }
 
 }  // namespace tidemark

@@ -1,4 +1,5 @@
-// Programs for recorded trainings: those that are shipped of families, and those beside the tests, each of one configuration.
+// Programs for recorded trainings: those that are shipped of families, and those beside the tests, each of one
+// configuration.
 #pragma once
 #include <algorithm>
 #include <filesystem>

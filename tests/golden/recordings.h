@@ -1,6 +1,6 @@
 // Recordings as they lie in these folders: text, most of it packed with gzip, of the base release of torch; and of each
-// other release, what it does differently: torch-RELEASE.diff.gz (tools/trace/differences.py writes them and has the format).
-// What of a release is not predicted as it was recorded stands in torch-RELEASE.open.txt, with the reason.
+// other release, what it does differently: torch-RELEASE.diff.gz (tools/trace/differences.py writes them and has the
+// format). What of a release is not predicted as it was recorded stands in torch-RELEASE.open.txt, with the reason.
 #pragma once
 #include <zlib.h>
 
@@ -82,7 +82,8 @@ class Recordings {
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
       const std::string file = entry.path().filename().string();
       if (file.starts_with("torch-") && file.ends_with(".diff.gz")) add_release(unpack(entry.path()));
-      if (file.starts_with("torch-") && file.ends_with(".open.txt")) add_open(file.substr(6, file.size() - 15), entry.path());
+      if (file.starts_with("torch-") && file.ends_with(".open.txt"))
+        add_open(file.substr(6, file.size() - 15), entry.path());
       if (file.ends_with(ending_)) names_.insert(file.substr(0, file.size() - ending_.size()));
     }
   }

@@ -5,12 +5,14 @@ import pathlib
 import re
 import sys
 
+import check_format
 import check_layers
 import check_names
 import check_ops
 import check_sizes
 import check_tests
 import check_torch_rules
+import pytest
 
 
 def write(root, name, text):
@@ -143,3 +145,21 @@ def test_rules_cite_the_release_that_they_begin_in(tmp_path):
 
 def test_our_rules_cite_the_release_that_they_begin_in():
     assert check_torch_rules.check(pathlib.Path(__file__).resolve().parents[2]) == []
+
+
+def test_format_finds_what_would_be_written_otherwise(tmp_path):
+    root = pathlib.Path(__file__).resolve().parents[2]
+    tools = check_format.tools_folder(root)
+    if not (tools / "clang-format").exists():
+        pytest.skip(f"there is no {tools / 'clang-format'}")
+    for name in (".clang-format", "pyproject.toml"):
+        write(tmp_path, name, (root / name).read_text())
+    write(tmp_path, "good.py", "import os\n\nprint(os.sep)\n")
+    write(tmp_path, "good.cpp", "int f() { return 1; }\n")
+    assert list(check_format.check(tmp_path, tools)) == []
+    write(tmp_path, "spaces.py", "print( 1 )\n")
+    write(tmp_path, "unused.py", "import os\n")
+    write(tmp_path, "spaces.cpp", "int  g();\n")
+    found = "\n".join(check_format.check(tmp_path, tools))
+    for text in ("spaces.py", "unused.py:1:8: F401", "spaces.cpp:1:4", "code should be clang-formatted"):
+        assert text in found, found

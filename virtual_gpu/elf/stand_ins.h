@@ -13,7 +13,8 @@ namespace tidemark::elf {
 
 inline constexpr const char* kGpuLibrary = "libtidemark_gpu.so";
 inline constexpr const char* kStubLibrary = "libtidemark_stubs.so";
-/// What code that uses torch's C++ interface is linked with, wherever torch lies: all of it, or what libc10_cuda.so needs.
+/// What code that uses torch's C++ interface is linked with, wherever torch lies: all of it, or what libc10_cuda.so
+/// needs.
 inline constexpr const char* kTorchLibrary = "libtidemark_torch.so";
 inline constexpr const char* kTorchCoreLibrary = "libtidemark_torch_core.so";
 

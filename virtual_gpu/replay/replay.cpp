@@ -1,13 +1,14 @@
-// What else could have been true: the recorded requests once more, through PyTorch's own allocator, on a card whose addresses run
-// the other way.  Equal free blocks are taken by address, so the order in which the driver hands out addresses moves peaks.
+// What else could have been true: the recorded requests once more, through PyTorch's own allocator, on a card whose
+// addresses run the other way.  Equal free blocks are taken by address, so the order in which the driver hands out
+// addresses moves peaks.
 //
-// And, if blocks were used on several streams, on a card that is quicker or slower: those are free again when the stream's event has
-// completed, which TIDEMARK_CLOCK decides (virtual_gpu/device_clock.h).
+// And, if blocks were used on several streams, on a card that is quicker or slower: those are free again when the
+// stream's event has completed, which TIDEMARK_CLOCK decides (virtual_gpu/device_clock.h).
 //
-// The whole of a process's work (it needs libc10_cuda and no more of PyTorch): with the words of a command, EVENTS MEMORY_FRACTION
-// [STREAM_CALLS] after the first, it prints "allocated_peak reserved_peak", or "out of memory", and ends the process; with at:BYTES in the
-// place of STREAM_CALLS, "address bytes" of every block that is held when so much is first allocated.  The card is the one that
-// TIDEMARK_CARD names.
+// The whole of a process's work (it needs libc10_cuda and no more of PyTorch): with the words of a command, EVENTS
+// MEMORY_FRACTION [STREAM_CALLS] after the first, it prints "allocated_peak reserved_peak", or "out of memory", and
+// ends the process; with at:BYTES in the place of STREAM_CALLS, "address bytes" of every block that is held when so
+// much is first allocated.  The card is the one that TIDEMARK_CARD names.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -22,7 +23,7 @@
 #include "../torch_extension/events/event_log.h"
 #include "../torch_extension/events/stream_log.h"
 
-namespace c10::cuda::_internal {   // c10/cuda/CUDAFunctions.cpp, in no header: libtorch_cuda sets it, which is not here
+namespace c10::cuda::_internal {  // c10/cuda/CUDAFunctions.cpp, in no header: libtorch_cuda sets it, which is not here
 C10_CUDA_API void setHasPrimaryContext(bool (*function)(DeviceIndex));
 }
 
@@ -54,7 +55,8 @@ std::vector<Record> read_all(const char* path) {
 }
 
 void* allocate(const Event& event) {
-  return allocator::get()->raw_alloc_with_stream(static_cast<std::size_t>(event.requested_bytes), reinterpret_cast<cudaStream_t>(event.stream));
+  return allocator::get()->raw_alloc_with_stream(static_cast<std::size_t>(event.requested_bytes),
+                                                 reinterpret_cast<cudaStream_t>(event.stream));
 }
 
 void use_on(void* block, cudaStream_t stream) {
@@ -63,8 +65,8 @@ void use_on(void* block, cudaStream_t stream) {
   data.release_context();
 }
 
-/// As it was, each block free again when it was.  One that had to wait for other streams waits for a stream of its own here, which the
-/// host waits for at the recorded moment; so TIDEMARK_CLOCK must be `late`.
+/// As it was, each block free again when it was.  One that had to wait for other streams waits for a stream of its own
+/// here, which the host waits for at the recorded moment; so TIDEMARK_CLOCK must be `late`.
 class ReplayAsRecorded {
  public:
   explicit ReplayAsRecorded(const std::vector<Event>& events) : events_(events) {}
@@ -81,8 +83,10 @@ class ReplayAsRecorded {
       step(i);
       if (events_[i].action != Action::alloc && events_[i].action != Action::free_requested) continue;
       const std::int64_t now = allocator::getDeviceStats(0).allocated_bytes[0].current;
-      if (events_[i].action == Action::alloc) sizes[events_[i].address] = now - before;
-      else sizes.erase(events_[i].address);
+      if (events_[i].action == Action::alloc)
+        sizes[events_[i].address] = now - before;
+      else
+        sizes.erase(events_[i].address);
       before = now;
     }
     return sizes;
@@ -91,17 +95,22 @@ class ReplayAsRecorded {
  private:
   void step(std::size_t i) {
     const Event& event = events_[i];
-    if (event.action == Action::alloc) live_[event.address] = allocate(event);
-    else if (event.action == Action::free_requested) free(i);
-    else if (event.action == Action::free_completed) complete(event.address);
-    else if (event.action == Action::empty_cache) allocator::get()->emptyCache();
+    if (event.action == Action::alloc)
+      live_[event.address] = allocate(event);
+    else if (event.action == Action::free_requested)
+      free(i);
+    else if (event.action == Action::free_completed)
+      complete(event.address);
+    else if (event.action == Action::empty_cache)
+      allocator::get()->emptyCache();
   }
 
   void free(std::size_t i) {
     const std::uint64_t address = events_[i].address;
     const auto found = live_.find(address);
     if (found == live_.end()) return;
-    const bool at_once = i + 1 < events_.size() && events_[i + 1].action == Action::free_completed && events_[i + 1].address == address;
+    const bool at_once =
+        i + 1 < events_.size() && events_[i + 1].action == Action::free_completed && events_[i + 1].address == address;
     if (!at_once) {
       const auto stream = reinterpret_cast<cudaStream_t>(kFirstStream + 64 * streams_++);
       cuda_memset_async(nullptr, 0, 0, stream);
@@ -126,19 +135,23 @@ class ReplayAsRecorded {
   std::unordered_map<std::uint64_t, cudaStream_t> waiting_;
 };
 
-/// Allocations and requests to free them, and what orders streams; when a block that other streams used is free again is the allocator's
-/// affair, by what the clock answers.
+/// Allocations and requests to free them, and what orders streams; when a block that other streams used is free again
+/// is the allocator's affair, by what the clock answers.
 class ReplayWithStreams {
  public:
-  ReplayWithStreams(const std::vector<Event>& events, const std::vector<StreamCall>& calls) : events_(events), calls_(calls) {}
+  ReplayWithStreams(const std::vector<Event>& events, const std::vector<StreamCall>& calls)
+      : events_(events), calls_(calls) {}
 
   void run() {
     for (std::size_t i = 0; i < events_.size(); ++i) {
       for (; next_ < calls_.size() && calls_[next_].position <= i; ++next_) call(calls_[next_]);
       const Event& event = events_[i];
-      if (event.action == Action::alloc) live_[event.address] = allocate(event);
-      else if (event.action == Action::free_requested) free(event.address, i + 1);
-      else if (event.action == Action::empty_cache) allocator::get()->emptyCache();
+      if (event.action == Action::alloc)
+        live_[event.address] = allocate(event);
+      else if (event.action == Action::free_requested)
+        free(event.address, i + 1);
+      else if (event.action == Action::empty_cache)
+        allocator::get()->emptyCache();
     }
   }
 
@@ -160,7 +173,7 @@ class ReplayWithStreams {
   void call(const StreamCall& call) {
     queue_work(call);
     switch (call.action) {
-      case StreamAction::block_used: break;   // done with the free before it
+      case StreamAction::block_used: break;  // done with the free before it
       case StreamAction::record: cuda_event_record(event_of(call), stream_of(call)); break;
       case StreamAction::stream_waits: cuda_stream_wait_event(stream_of(call), event_of(call), 0); break;
       case StreamAction::host_waits_for_event: cuda_event_synchronize(event_of(call)); break;
@@ -187,7 +200,7 @@ class ReplayWithStreams {
 
 [[noreturn]] void end(int exit_code) {
   std::fflush(stdout);
-  std::_Exit(exit_code);   // nothing to give back: the card goes with the process
+  std::_Exit(exit_code);  // nothing to give back: the card goes with the process
 }
 
 void print_live_at(const std::vector<Event>& events, std::int64_t bytes) {
@@ -208,8 +221,10 @@ extern "C" int tidemark_replay(int argc, char** argv) {
       print_live_at(events, std::atoll(argv[3] + 3));
       end(0);
     }
-    if (argc > 3) ReplayWithStreams(events, read_all<StreamCall>(argv[3])).run();
-    else ReplayAsRecorded(events).run();
+    if (argc > 3)
+      ReplayWithStreams(events, read_all<StreamCall>(argv[3])).run();
+    else
+      ReplayAsRecorded(events).run();
   } catch (const c10::OutOfMemoryError&) {
     std::puts("out of memory");
     end(0);
@@ -218,6 +233,7 @@ extern "C" int tidemark_replay(int argc, char** argv) {
     end(1);
   }
   const auto stats = allocator::getDeviceStats(0);
-  std::printf("%lld %lld\n", static_cast<long long>(stats.allocated_bytes[0].peak), static_cast<long long>(stats.reserved_bytes[0].peak));
+  std::printf("%lld %lld\n", static_cast<long long>(stats.allocated_bytes[0].peak),
+              static_cast<long long>(stats.reserved_bytes[0].peak));
   end(0);
 }

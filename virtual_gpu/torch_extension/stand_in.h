@@ -1,10 +1,13 @@
-// The private door of libtidemark_gpu.so (virtual_gpu/notes.h, device_clock.h, host_pages.h), declared again for code that is compiled against the user's PyTorch.
+// The private door of libtidemark_gpu.so (virtual_gpu/notes.h, device_clock.h, host_pages.h), declared again for code
+// that is compiled against the user's PyTorch.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace tidemark {
-constexpr std::size_t kLargeHostBytes = std::size_t{1} << 20;   // host tensors from here on have pages of their own (host_memory), of which `integers` knows what was written
+constexpr std::size_t kLargeHostBytes = std::size_t{1}
+                                        << 20;  // host tensors from here on have pages of their own (host_memory), of
+                                                // which `integers` knows what was written
 }
 
 extern "C" {
@@ -24,6 +27,7 @@ bool tidemark_owns_host_pages(const void* pointer, std::size_t bytes);
 void tidemark_mark_unknown(const void* pointer, std::size_t bytes);
 void tidemark_mark_known(const void* pointer, std::size_t bytes);
 bool tidemark_is_unknown(const void* pointer, std::size_t bytes);
-void tidemark_visit_written(const void* pointer, std::size_t bytes, void (*visit)(void* context, std::size_t first, std::size_t last), void* context);
+void tidemark_visit_written(const void* pointer, std::size_t bytes,
+                            void (*visit)(void* context, std::size_t first, std::size_t last), void* context);
 bool tidemark_none_is_given(const void* pointer, std::size_t bytes);
 }

@@ -1,7 +1,7 @@
 // Configurations from the hub and in old and new spellings: read as transformers' AutoConfig reads them.
 #include "base/error.h"
-#include "found_configs.h"
 #include "estimate/reference_config.h"
+#include "found_configs.h"
 
 namespace tidemark {
 namespace {
@@ -98,9 +98,10 @@ TEST(Keys, ThatSayTheDefaultAreAsIfAbsent) {
 }
 
 TEST(Keys, OfAPartAreNamedWithIt) {
-  Value config = io::value_from_json(R"({"model_type": "llava", "text_config": {"model_type": "llama", "num_hidden_layers": 1},
+  Value config =
+      io::value_from_json(R"({"model_type": "llava", "text_config": {"model_type": "llama", "num_hidden_layers": 1},
                                          "vision_config": {"num_hidden_layers": 1, "vocab_size": 32000}, "vocab_size": 32064})",
-                                     "test");
+                          "test");
   EXPECT_NE(assumptions_of(config).find("does not read vision_config.vocab_size, vocab_size, so"), std::string::npos)
       << assumptions_of(config);
 }

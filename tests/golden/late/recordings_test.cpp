@@ -81,8 +81,7 @@ TEST(LateSteps, HaveMemoryThatWaits) {
   for (const RecordedCase& one : recordings().cases()) {
     RecordedStepText recorded = read_recorded_step(recordings(), one);
     const std::vector<Allocation> list = read(recorded.lines).list;
-    EXPECT_TRUE(std::ranges::any_of(list, [](const Allocation& each) { return !each.returned.empty(); }))
-        << one.told();
+    EXPECT_TRUE(std::ranges::any_of(list, [](const Allocation& each) { return !each.returned.empty(); })) << one.told();
   }
 }
 

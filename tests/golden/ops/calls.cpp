@@ -251,17 +251,14 @@ Tensors between(Inputs& in, std::size_t end) {
 const std::vector<NamedCall> kSelection = {
     {"amax", [](Inputs& in, const Arguments&, Run&) { return amax(in[0], -1, true); }},
     {"logsumexp", [](Inputs& in, const Arguments&, Run&) { return logsumexp(in[0], -1, true); }},
-    {"deviation",
-     [](Inputs& in, const Arguments& a, Run&) { return deviation(in[0], dim(a), a.flag("keep")); }},
+    {"deviation", [](Inputs& in, const Arguments& a, Run&) { return deviation(in[0], dim(a), a.flag("keep")); }},
     {"triangle", [](Inputs& in, const Arguments&, Run&) { return triangle("aten::triu", "TriuBackward0", in[0]); }},
     {"flip", unary<flip>},
     {"roll", [](Inputs& in, const Arguments&, Run&) { return roll(in[0]); }},
     {"roll_along", [](Inputs& in, const Arguments& a, Run&) { return roll(in[0], a.dims("dims").count()); }},
     {"running_sum", [](Inputs& in, const Arguments&, Run&) { return running_sum(in[0], -1); }},
-    {"extreme",
-     [](Inputs& in, const Arguments& a, Run&) {
-       return used(extreme("aten::max", "MaxBackward0", in[0], dim(a), a.flag("keep")), a);
-     }},
+    {"extreme", [](Inputs& in, const Arguments& a,
+                   Run&) { return used(extreme("aten::max", "MaxBackward0", in[0], dim(a), a.flag("keep")), a); }},
     {"bucketize", binary<bucketize>},
     {"gather_along", [](Inputs& in, const Arguments& a, Run&) { return gather_along(in[0], dim(a), in[1]); }},
     {"index_select", [](Inputs& in, const Arguments& a, Run&) { return index_select(in[0], dim(a), in[1]); }},
@@ -299,10 +296,8 @@ const std::vector<NamedCall> kSelection = {
      }},
     {"convolution",
      [](Inputs& in, const Arguments& a, Run&) {
-       const ConvolutionShape shape{.stride = a.dims("stride"),
-                                    .padding = a.dims("padding"),
-                                    .dilation = {1},
-                                    .groups = a.number("groups")};
+       const ConvolutionShape shape{
+           .stride = a.dims("stride"), .padding = a.dims("padding"), .dilation = {1}, .groups = a.number("groups")};
        return convolution(in[0], in[1], in[2], shape);
      }},
     {"convolution_of_images",
@@ -313,14 +308,12 @@ const std::vector<NamedCall> kSelection = {
      }},
     {"depthwise",
      [](Inputs& in, const Arguments& a, Run&) {
-       const ConvolutionShape shape{.stride = a.dims("stride"),
-                                    .padding = a.dims("padding"),
-                                    .dilation = {1, 1},
-                                    .groups = a.number("groups")};
+       const ConvolutionShape shape{
+           .stride = a.dims("stride"), .padding = a.dims("padding"), .dilation = {1, 1}, .groups = a.number("groups")};
        return convolution(in[0], in[1], in[2], shape);
      }},
-    {"attention_turned",
-     [](Inputs& in, const Arguments&, Run&) { return scaled_dot_product_attention(in[0], in[1], in[2], Tensor(), {}); }},
+    {"attention_turned", [](Inputs& in, const Arguments&,
+                            Run&) { return scaled_dot_product_attention(in[0], in[1], in[2], Tensor(), {}); }},
     {"grid_sample", binary<grid_sample>},
     {"upsample",
      [](Inputs& in, const Arguments& a, Run&) {
@@ -360,10 +353,8 @@ const std::vector<NamedCall> kImages = {
     {"mean_over",
      [](Inputs& in, const Arguments& a, Run&) { return mean_over(in[0], a.dims("dims"), a.flag("keep")); }},
     {"vector_norm_along", [](Inputs& in, const Arguments& a, Run&) { return vector_norm_along(in[0], dim(a)); }},
-    {"sum_as",
-     [](Inputs& in, const Arguments& a, Run&) {
-       return sum_as(in[0], a.dims("dims"), a.flag("keep"), dtype_named(a.text("dtype")));
-     }},
+    {"sum_as", [](Inputs& in, const Arguments& a,
+                  Run&) { return sum_as(in[0], a.dims("dims"), a.flag("keep"), dtype_named(a.text("dtype"))); }},
     {"einsum", [](Inputs& in, const Arguments& a, Run&) { return einsum(a.text("equation"), in.all()); }},
 };
 

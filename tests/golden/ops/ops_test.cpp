@@ -53,12 +53,15 @@ TEST_P(Operation, AllocatesAsPyTorchDoes) {
       if (found.empty()) continue;
       io::Json call = recorded;
       for (const char* key : {"y", "forward", "drop", "backward"}) call.erase(key);
-      if (++different <= 5 && GetParam().open.empty()) ADD_FAILURE() << "case " << number << ": " << call.dump() << "\n" << found;
+      if (++different <= 5 && GetParam().open.empty())
+        ADD_FAILURE() << "case " << number << ": " << call.dump() << "\n" << found;
       break;
     }
   }
-  if (GetParam().open.empty()) EXPECT_EQ(different, 0) << "of " << cases.size() << " cases";
-  else EXPECT_NE(different, 0) << "it is predicted now: take it out of torch-RELEASE.open.txt";
+  if (GetParam().open.empty())
+    EXPECT_EQ(different, 0) << "of " << cases.size() << " cases";
+  else
+    EXPECT_NE(different, 0) << "it is predicted now: take it out of torch-RELEASE.open.txt";
 }
 
 TEST(Operations, AreListedAndRecorded) {

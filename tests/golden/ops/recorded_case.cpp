@@ -155,8 +155,7 @@ Dtype dtype_named(const std::string& name) {
   return {};
 }
 
-std::string compare(Call call, const io::Json& recorded, const Card& card, const TorchRules& torch,
-                    bool hand_over) {
+std::string compare(Call call, const io::Json& recorded, const Card& card, const TorchRules& torch, bool hand_over) {
   Run run(config_for(card, torch));
   if (!recorded.contains("cold")) warm_up(run);
   std::vector<Tensor> leaves;

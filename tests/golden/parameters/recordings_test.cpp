@@ -58,8 +58,8 @@ std::optional<std::vector<std::string>> rows_at_hand(const std::string& head, co
   }
 }
 
-/// How many models no program at hand holds for, by family: with biases, odd heads, some layers of another kind, parts of a
-/// head turned.  They are captured when they are asked for.
+/// How many models no program at hand holds for, by family: with biases, odd heads, some layers of another kind, parts
+/// of a head turned.  They are captured when they are asked for.
 const std::map<std::string, std::size_t> kNotHeld{{"llama", 1},    {"olmoe", 1},  {"phi3", 1},     {"qwen2_moe", 2},
                                                   {"qwen2_vl", 1}, {"qwen3", 19}, {"qwen3_moe", 2}};
 

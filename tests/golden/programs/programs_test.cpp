@@ -25,10 +25,11 @@ bool has_experts_way(const Spec& spec, const Captured& captured) {
   });
 }
 
-/// What a program does not tell: how a model with images is cut into stages, or the tokens of a sample onto several GPUs; how many
-/// tokens an expert of another rank gets; whether what a hook takes out of a reentrant checkpoint has a gradient; the
-/// heads of one GPU's part, where it names all; and that Python looks at the type of another module's weight, which
-/// ZeRO 3 then gathers, and which is another one where norms and towers are prepared for quantized weights.
+/// What a program does not tell: how a model with images is cut into stages, or the tokens of a sample onto several
+/// GPUs; how many tokens an expert of another rank gets; whether what a hook takes out of a reentrant checkpoint has a
+/// gradient; the heads of one GPU's part, where it names all; and that Python looks at the type of another module's
+/// weight, which ZeRO 3 then gathers, and which is another one where norms and towers are prepared for quantized
+/// weights.
 bool is_told(const Spec& spec, const Captured& captured) {
   const std::string& family = captured.programs[0].model_type;
   const bool eager_parts = spec.tp && spec.attn == Attention::eager;

@@ -1,4 +1,5 @@
-// What a shipped program computes against torch's own counter: tools/trace/count_flops.py, of torch 2.11.0 and transformers 5.17.0.
+// What a shipped program computes against torch's own counter: tools/trace/count_flops.py, of torch 2.11.0 and
+// transformers 5.17.0.
 #include "tensor/work.h"
 
 #include <gtest/gtest.h>

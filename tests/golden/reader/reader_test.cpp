@@ -25,8 +25,8 @@ class RecordingsOfReleases : public testing::Test {
   void write(const std::string& name, const std::string& text) { std::ofstream(folder / name) << text; }
   void SetUp() override { std::filesystem::create_directories(folder); }
   void TearDown() override { std::filesystem::remove_all(folder); }
-  std::filesystem::path folder = std::filesystem::temp_directory_path() /
-                                 testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(RecordingsOfReleases, AreTheBasesUnlessTheyDiffer) {

@@ -20,7 +20,8 @@ std::string question_about(const std::string& model, const std::string& more = {
   return R"({"spec": {"seq": 64, "gpu": "l4", "model": )" + model + "}" + more + "}";
 }
 
-constexpr const char* kSmall = R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 128})";
+constexpr const char* kSmall =
+    R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 128})";
 
 TEST(Answer, IsAReport) {
   const Answer found = answer("predict", question_about(kSmall, R"(, "sources": {"torch": "of here"})"), sample_data());
@@ -38,15 +39,16 @@ TEST(Answer, TellsWhatIsWrong) {
     Errc code;
     const char* text;
   };
-  for (const Case& wrong : {Case{"predcit", "{}", Errc::unknown_name, "did you mean predict?"},
-                            Case{"predict", R"({"spce": {}})", Errc::unknown_name, "did you mean spec?"},
-                            Case{"predict", "[]", Errc::bad_value, "expected a map"},
-                            Case{"predict", "{", Errc::bad_file, "question"},
-                            Case{"predict", question_about(R"("/etc/passwd")"), Errc::bad_value, "neither files nor the hub are"},
-                            Case{"predict", question_about("null"), Errc::usage, "which model?"},
-                            Case{"plan", question_about(kSmall, R"(, "plan": {"goal": "fastest", "largest": "seq"})"), Errc::usage, "four questions"},
-                            Case{"explain", question_about(kSmall, R"(, "by": "modul")"), Errc::bad_value, "module"},
-                            Case{"html", R"({"report": "{}"})", Errc::bad_file, "report"}}) {
+  for (const Case& wrong :
+       {Case{"predcit", "{}", Errc::unknown_name, "did you mean predict?"},
+        Case{"predict", R"({"spce": {}})", Errc::unknown_name, "did you mean spec?"},
+        Case{"predict", "[]", Errc::bad_value, "expected a map"}, Case{"predict", "{", Errc::bad_file, "question"},
+        Case{"predict", question_about(R"("/etc/passwd")"), Errc::bad_value, "neither files nor the hub are"},
+        Case{"predict", question_about("null"), Errc::usage, "which model?"},
+        Case{"plan", question_about(kSmall, R"(, "plan": {"goal": "fastest", "largest": "seq"})"), Errc::usage,
+             "four questions"},
+        Case{"explain", question_about(kSmall, R"(, "by": "modul")"), Errc::bad_value, "module"},
+        Case{"html", R"({"report": "{}"})", Errc::bad_file, "report"}}) {
     const Answer found = answer(wrong.topic, wrong.question, sample_data());
     EXPECT_EQ(found.error, wrong.code) << found.text;
     EXPECT_THAT(found.text, HasSubstr(wrong.text));
@@ -55,11 +57,14 @@ TEST(Answer, TellsWhatIsWrong) {
 }
 
 TEST(Answer, SaysWhatCouldBeCaptured) {
-  EXPECT_THAT(answer("predict", question_about(R"({"model_type": "none_such"})"), sample_data()).text, HasSubstr(R"("can_be_captured":true)"));
+  EXPECT_THAT(answer("predict", question_about(R"({"model_type": "none_such"})"), sample_data()).text,
+              HasSubstr(R"("can_be_captured":true)"));
 }
 
 TEST(ReadQuestion, NamesTheLineOfAConfiguration) {
-  const Value asked = io::value_from_json(R"({"spec": {"gpu": "l4"}, "config": {"text": "{\n \"model_type\": 3\n}", "file": "a/config.json"}})", "question");
+  const Value asked = io::value_from_json(
+      R"({"spec": {"gpu": "l4"}, "config": {"text": "{\n \"model_type\": 3\n}", "file": "a/config.json"}})",
+      "question");
   try {
     read_question(asked, sample_data());
     FAIL();

@@ -44,7 +44,8 @@ TEST(Release, OfThoseThatAreEqualTheNearestAnswers) {
   EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", "5.17.0"), "5.23.0");
   EXPECT_EQ(nearest_captured("5.23.0", "5.17.0 5.24.0", "5.20.0"), "5.17.0");
   EXPECT_EQ(nearest_captured("5.23.0", "", "5.24.0"), "5.23.0");
-  for (const char* older : {"4.57.6", "4.57.1", "4.51.0"}) EXPECT_EQ(nearest_captured("5.17.0", "4.57.6 5.23.0", older), "4.57.6");
+  for (const char* older : {"4.57.6", "4.57.1", "4.51.0"})
+    EXPECT_EQ(nearest_captured("5.17.0", "4.57.6 5.23.0", older), "4.57.6");
   EXPECT_EQ(nearest_captured("5.17.0", "4.57.6 5.23.0", "5.2.0"), "5.17.0");
 }
 

@@ -11,7 +11,8 @@
 namespace tidemark::cli {
 namespace {
 
-// What a torch newer than any that is known may write, as today's write it (c10/cuda/CUDAStream.h, CUDAGraphsC10Utils.h).
+// What a torch newer than any that is known may write, as today's write it (c10/cuda/CUDAStream.h,
+// CUDAGraphsC10Utils.h).
 constexpr const char* kNewerHeader = R"(
 #include <cuda_runtime_api.h>
 #include <vector>
@@ -60,8 +61,8 @@ TEST(DeclareCudaNames, MakesANewerHeaderCompile) {
 }
 
 TEST(DeclareCudaNames, LeavesWhatIsDeclaredAlone) {
-  const std::string text = declare_cuda_names(
-      {"cudaOne(cudaTwo_t x); // cudaThree\n#define cudaFour 1\ncudaFive"}, "int cudaOne(cudaTwo_t);");
+  const std::string text = declare_cuda_names({"cudaOne(cudaTwo_t x); // cudaThree\n#define cudaFour 1\ncudaFive"},
+                                              "int cudaOne(cudaTwo_t);");
   for (const char* name : {"cudaOne", "cudaTwo_t", "cudaThree", "cudaFour"})
     EXPECT_EQ(text.find(name), std::string::npos) << name;
   EXPECT_NE(text.find("int cudaFive = "), std::string::npos);

@@ -20,10 +20,15 @@ class HostMemoryTest : public testing::Test {
                                  std::to_string(kib) + " kB\n");
   }
   HostMemoryWatch watch() const { return watch({}); }
-  HostMemoryWatch watch(std::optional<std::int64_t> allowed_bytes) const { return HostMemoryWatch(allowed_bytes, folder_.path(), folder_.path()); }
+  HostMemoryWatch watch(std::optional<std::int64_t> allowed_bytes) const {
+    return HostMemoryWatch(allowed_bytes, folder_.path(), folder_.path());
+  }
   void holds(int pid, std::int64_t anonymous_kib, std::int64_t shared_out_kib) {
-    folder_.write(std::to_string(pid) + "/status", "VmRSS:\t 99999999 kB\nRssAnon:\t " + std::to_string(anonymous_kib) + " kB\nRssShmem:\t 24 kB\n");
-    folder_.write(std::to_string(pid) + "/smaps_rollup", "00400000-7fff rollup\nPss_Anon:     " + std::to_string(shared_out_kib) + " kB\nPss_Shmem:    24 kB\n");
+    folder_.write(std::to_string(pid) + "/status",
+                  "VmRSS:\t 99999999 kB\nRssAnon:\t " + std::to_string(anonymous_kib) + " kB\nRssShmem:\t 24 kB\n");
+    folder_.write(
+        std::to_string(pid) + "/smaps_rollup",
+        "00400000-7fff rollup\nPss_Anon:     " + std::to_string(shared_out_kib) + " kB\nPss_Shmem:    24 kB\n");
   }
 
   TemporaryFolder folder_;
@@ -78,7 +83,11 @@ TEST_F(HostMemoryTest, EndsAProgramThatHoldsTheMostOfIt) {
   available(512 << 10);
   EXPECT_EQ(one.shortage({7}), std::nullopt);
   available((512 << 10) - 1);
-  EXPECT_EQ(one.shortage({7}).value_or("").find("the program was ended before the host's memory was used up: it asked for 8.00 GiB, and 512 MiB of 16.0 GiB are left"), 0U) << *one.shortage({7});
+  EXPECT_EQ(
+      one.shortage({7}).value_or("").find(
+          "the program was ended before the host's memory was used up: it asked for 8.00 GiB, and 512 MiB of 16.0 GiB are left"),
+      0U)
+      << *one.shortage({7});
   holds(7, 1 << 20, (1 << 20) - 25);
   EXPECT_EQ(one.shortage({7, 8}), std::nullopt) << "others took it";
 }
@@ -92,7 +101,10 @@ TEST_F(HostMemoryTest, EndsAProgramThatHoldsMoreThanItMay) {
   holds(8, 1 << 20, 1 << 19);
   EXPECT_EQ(one.shortage({7, 8}), std::nullopt) << "they share what was there when one forked the other";
   holds(8, 1 << 20, 1 << 20);
-  EXPECT_EQ(one.shortage({7, 8}).value_or("").find("the program was ended: it asked for 2.00 GiB of the host's memory, and --host-memory allows 2.00 GiB"), 0U) << *one.shortage({7, 8});
+  EXPECT_EQ(one.shortage({7, 8}).value_or("").find(
+                "the program was ended: it asked for 2.00 GiB of the host's memory, and --host-memory allows 2.00 GiB"),
+            0U)
+      << *one.shortage({7, 8});
 }
 
 TEST_F(HostMemoryTest, SeesThatTheKernelHasKilled) {

@@ -50,7 +50,8 @@ class RanksTest : public testing::Test {
         2,
         [this, steps](const Environment& environment, const auto& folder, bool) {
           const int rank = rank_of(environment);
-          const int last = steps == "auto" ? std::max(at_least(environment), rank == 0 ? 3 : 5) : std::stoi(steps) + rank;
+          const int last =
+              steps == "auto" ? std::max(at_least(environment), rank == 0 ? 3 : 5) : std::stoi(steps) + rank;
           for (int step = 1; step <= last; ++step) {
             const std::string message = "in" + std::to_string(step);
             if (rank == 0) send(message);

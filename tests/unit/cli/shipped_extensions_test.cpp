@@ -26,12 +26,14 @@ struct StageSet {
     torch.git = "0123456789abcdef";
     std::filesystem::create_directories(torch.lib());
     std::filesystem::create_directories(sources);
-    const auto libc10 = elf::write_stub_library({elf::this_machine(), "libc10.so", {}, "", {"_ZN3c105ErrorC1ENSt7__cxx11"}});
+    const auto libc10 =
+        elf::write_stub_library({elf::this_machine(), "libc10.so", {}, "", {"_ZN3c105ErrorC1ENSt7__cxx11"}});
     folder.write("torch/lib/libc10.so", {reinterpret_cast<const char*>(libc10.data()), libc10.size()});
     folder.write("sources/torch_extension/one/one.cpp", "int one;");
     folder.write("sources/torch_extension/one/without.txt", "less is known\n");
     folder.write("sources/torch_extension/cuda_headers/cuda_runtime_api.h", "");
-    const path compiler = folder.write("c++", "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo " + text + " > \"$2\"; shift; done\n");
+    const path compiler = folder.write(
+        "c++", "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo " + text + " > \"$2\"; shift; done\n");
     std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
     environment.set("CXX", compiler.string());
   }

@@ -40,7 +40,8 @@ TEST_F(TorchFromProbe, ReadsTheLibrariesThatItPins) {
 }
 
 TEST_F(TorchFromProbe, TakesWhatIsNewerThanAnythingKnown) {
-  EXPECT_EQ(torch_from_probe(output("2.16.0.dev20270101+cu132", "13.2"), "python").short_version(), "2.16.0.dev20270101");
+  EXPECT_EQ(torch_from_probe(output("2.16.0.dev20270101+cu132", "13.2"), "python").short_version(),
+            "2.16.0.dev20270101");
   EXPECT_EQ(torch_from_probe(output("3.0.0a0+gitabc", "14.0"), "python").version, "3.0.0a0+gitabc");
 }
 
@@ -48,8 +49,9 @@ TEST_F(TorchFromProbe, SaysThatThereAreTwo) {
   const std::string site = folder_.path().string(), one = output("2.11.0+cu130", "13.0");
   EXPECT_EQ(torch_from_probe(one + "installed0=2.11.0+cu130 in " + site + "\n", "python").others, "");
   EXPECT_EQ(torch_from_probe(one + "installed0=2.11.0 in /elsewhere\n", "python").others, "");
-  EXPECT_EQ(torch_from_probe(one + "installed0=2.11.0+cu130 in " + site + "\ninstalled1=2.6.0 in /b\n", "python").others,
-            "torch 2.11.0+cu130 in " + site + " is what Python imports; torch 2.6.0 in /b is installed as well");
+  EXPECT_EQ(
+      torch_from_probe(one + "installed0=2.11.0+cu130 in " + site + "\ninstalled1=2.6.0 in /b\n", "python").others,
+      "torch 2.11.0+cu130 in " + site + " is what Python imports; torch 2.6.0 in /b is installed as well");
 }
 
 TEST_F(TorchFromProbe, RefusesByName) {

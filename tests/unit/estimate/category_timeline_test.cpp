@@ -13,8 +13,8 @@ namespace {
 
 Spec small_llama() {
   Spec spec;
-  spec.model = Value::Map{{"model_type", "llama"}, {"hidden_size", 256}, {"intermediate_size", 512}, {"num_hidden_layers", 3},
-                          {"num_attention_heads", 4}, {"vocab_size", 1000}};
+  spec.model = Value::Map{{"model_type", "llama"},  {"hidden_size", 256},       {"intermediate_size", 512},
+                          {"num_hidden_layers", 3}, {"num_attention_heads", 4}, {"vocab_size", 1000}};
   spec.batch = 2, spec.seq = 64, spec.steps = 5;
   return spec;
 }

@@ -27,17 +27,19 @@ TEST(Releases, OfTorchAPatchIsItsRelease) {
 TEST(Releases, TheNearestKnownOneAnswersForAnotherAndSaysSo) {
   const std::string newest = "2.15.0";
   EXPECT_EQ(known_torch("99.0.1").version, newest);
-  EXPECT_EQ(known_torch("99.0.1").assumption, "torch 99.0.1 has not been compared with predictions: it is taken for " +
-                                                  newest + ", the newest that has");
+  EXPECT_EQ(known_torch("99.0.1").assumption,
+            "torch 99.0.1 has not been compared with predictions: it is taken for " + newest + ", the newest that has");
   EXPECT_NE(known_torch("1.13.1").assumption.find("the nearest that has"), std::string::npos);
   EXPECT_NE(known_torch(newest + ".dev20300101+cu140").assumption, "");
 }
 
 TEST(Releases, AProgramAnswersForOthersThanItsOwnAndSaysSo) {
-  for (const char* asked : {"", "5.23.0"}) EXPECT_EQ(captured_transformers("5.23.0", "", asked).assumption, "") << asked;
+  for (const char* asked : {"", "5.23.0"})
+    EXPECT_EQ(captured_transformers("5.23.0", "", asked).assumption, "") << asked;
   EXPECT_EQ(captured_transformers("5.23.0", "", "5.24.0").assumption,
             "transformers 5.24.0 has not been compared with predictions: it is taken for 5.23.0, the newest that has");
-  EXPECT_NE(captured_transformers("5.23.0", "5.24.0", "5.10.0").assumption.find("the nearest that has"), std::string::npos);
+  EXPECT_NE(captured_transformers("5.23.0", "5.24.0", "5.10.0").assumption.find("the nearest that has"),
+            std::string::npos);
 }
 
 TEST(Releases, AProgramThatIsEqualOnAReleaseAnswersForIt) {

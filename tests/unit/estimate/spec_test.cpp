@@ -92,18 +92,23 @@ INSTANTIATE_TEST_SUITE_P(
              "checkpoint_every: nothing is checkpointed (set checkpointing to non_reentrant or reentrant)"},
         Case{"CheckpointLayersOfNothing", map({{"checkpoint_layers", Value::List{"0"}}}),
              "checkpoint_layers: nothing is checkpointed (set checkpointing to non_reentrant or reentrant)"},
-        Case{"CheckpointLayers", map({{"checkpointing", "reentrant"}, {"checkpoint_layers", Value::List{"0-3", "7-5"}}}),
+        Case{"CheckpointLayers",
+             map({{"checkpointing", "reentrant"}, {"checkpoint_layers", Value::List{"0-3", "7-5"}}}),
              "checkpoint_layers: \"7-5\" is no layer and no range of layers (write 7 or 0-3, below 65536)"},
         Case{"CheckpointLayersTwice",
              map({{"checkpointing", "reentrant"}, {"checkpoint_every", 2}, {"checkpoint_layers", Value::List{3}}}),
              "checkpoint_layers: checkpoint_every chooses layers too (leave one of the two out)"},
-        Case{"KeptInReentrant", map({{"checkpointing", "reentrant"}, {"checkpoint_save", Value::List{"mm"}}}),
-             "checkpoint_save: torch keeps results of operators in non-reentrant checkpoints alone (set checkpointing to "
-             "non_reentrant)"},
+        Case{
+            "KeptInReentrant", map({{"checkpointing", "reentrant"}, {"checkpoint_save", Value::List{"mm"}}}),
+            "checkpoint_save: torch keeps results of operators in non-reentrant checkpoints alone (set checkpointing to "
+            "non_reentrant)"},
         Case{"NothingKept", map({{"checkpointing", "non_reentrant"}, {"checkpoint_save_layers", Value::List{"1"}}}),
              "checkpoint_save_layers: nothing is kept in them (say of which operators with checkpoint_save)"},
         Case{"KeptByShards",
-             map({{"checkpointing", "non_reentrant"}, {"checkpoint_save", Value::List{"mm"}}, {"gpus", 2}, {"parallel", "zero3"}}),
+             map({{"checkpointing", "non_reentrant"},
+                  {"checkpoint_save", Value::List{"mm"}},
+                  {"gpus", 2},
+                  {"parallel", "zero3"}}),
              "checkpoint_save: it is known on one GPU, and with ddp (leave it out)"},
         Case{"Memory", map({{"memory", "80G"}}),
              "memory: \"80G\" is not a size: G could mean GB or GiB (write a number and a unit, such as 80GiB (binary) "
@@ -122,15 +127,18 @@ INSTANTIATE_TEST_SUITE_P(
              "fsdp2, ep, gemini)"},
         Case{"GeminiBesideAnother", map({{"gpus", 2}, {"parallel", "zero3"}, {"gemini", map({})}}),
              "gemini: they are options of gemini (set parallel to gemini)"},
-        Case{"QuantizedAlone", map({{"quantization", map({})}}),
-             "quantization: quantized weights are not trained (train adapters beside them: set lora, {} for its defaults; or "
-             "name what else trains with train_only)"},
-        Case{"QuantizedAloneByTheTrainer",
-             map({{"quantization", map({})}, {"train_only", Value::List{"norm"}}, {"loop", "trainer"}}),
-             "quantization: the Trainer does not train a quantized model without adapters (set lora, {} for its defaults)"},
-        Case{"TwoKindsOfBits",
-             map({{"quantization", map({{"load_in_8bit", true}, {"use_double_quant", true}})}, {"lora", map({})}}),
-             "quantization.load_in_8bit: quant_type, use_double_quant, compute_dtype and quant_storage are of 4 bits (leave them out)"},
+        Case{
+            "QuantizedAlone", map({{"quantization", map({})}}),
+            "quantization: quantized weights are not trained (train adapters beside them: set lora, {} for its defaults; or "
+            "name what else trains with train_only)"},
+        Case{
+            "QuantizedAloneByTheTrainer",
+            map({{"quantization", map({})}, {"train_only", Value::List{"norm"}}, {"loop", "trainer"}}),
+            "quantization: the Trainer does not train a quantized model without adapters (set lora, {} for its defaults)"},
+        Case{
+            "TwoKindsOfBits",
+            map({{"quantization", map({{"load_in_8bit", true}, {"use_double_quant", true}})}, {"lora", map({})}}),
+            "quantization.load_in_8bit: quant_type, use_double_quant, compute_dtype and quant_storage are of 4 bits (leave them out)"},
         Case{"ThresholdOfFourBits", map({{"quantization", map({{"threshold", 3}})}, {"lora", map({})}}),
              "quantization.threshold: it is of 8 bits (set load_in_8bit)"},
         Case{"QuantizedShards", map({{"quantization", map({})}, {"lora", map({})}, {"gpus", 2}, {"parallel", "zero3"}}),

@@ -98,9 +98,10 @@ TEST(Judge, SaysWhatAnEpochsPeakIsThatOf) {
   report.data = DataReport{1500, 64, 1, true, "", true, {ids, labels, pixels}};
   judge(report);
   EXPECT_EQ(report.verdict, "fits: peak 61.6 GiB of 80.0 GiB, 18.4 GiB free");
-  EXPECT_EQ(data_line(*report.data),
-            "an epoch of 1500 batches, 64 trained on, the others replayed: the peak of them all; input_ids 4x212 to 4x980 "
-            "(median 4x400, 90 % up to 4x900, 90 shapes), pixels 8 to 9 (median 8, 90 % up to 9, 2 shapes)");
+  EXPECT_EQ(
+      data_line(*report.data),
+      "an epoch of 1500 batches, 64 trained on, the others replayed: the peak of them all; input_ids 4x212 to 4x980 "
+      "(median 4x400, 90 % up to 4x900, 90 shapes), pixels 8 to 9 (median 8, 90 % up to 9, 2 shapes)");
   report.data = DataReport{1500, 64, 1, false, "it is so", true, {}};
   judge(report);
   EXPECT_EQ(report.verdict, "fits so far: peak at least 61.6 GiB of 80.0 GiB, 18.4 GiB free");
@@ -112,8 +113,9 @@ TEST(Judge, SaysWhatAnEpochsPeakIsThatOf) {
 TEST(Judge, TellsWhatCompilingAdds) {
   Peak peak;
   peak.allocated_bytes = 1000, peak.reserved_bytes = 2000;
-  EXPECT_EQ(compiling_line({2, 3000, 5000}, peak),
-            "the peak of later steps and runs; this one compiled 2 graphs, which adds 2,000 allocated, 3,000 reserved: 3,000 and 5,000");
+  EXPECT_EQ(
+      compiling_line({2, 3000, 5000}, peak),
+      "the peak of later steps and runs; this one compiled 2 graphs, which adds 2,000 allocated, 3,000 reserved: 3,000 and 5,000");
 }
 
 TEST(Judge, SaysNothingOfAProgramThatFailed) {

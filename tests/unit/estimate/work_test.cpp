@@ -53,8 +53,9 @@ TEST(Work, IsWhatTorchCounts) { expect_products(work_of(text()), 44827136, 10485
 TEST(Work, HasTheShapesOfProducts) {
   const Work work = work_of(text());
   const double tokens = 64, layers = 2;
-  EXPECT_EQ(work.products.at({true, tokens, 176, 64}), layers * 4);  // gate, up, and both of down's gradients, of 64 tokens
-  EXPECT_EQ(work.products.at({true, tokens, 256, 64}), 1);           // the head
+  EXPECT_EQ(work.products.at({true, tokens, 176, 64}),
+            layers * 4);                                    // gate, up, and both of down's gradients, of 64 tokens
+  EXPECT_EQ(work.products.at({true, tokens, 256, 64}), 1);  // the head
   EXPECT_EQ(work.products.at({true, 256, 64, tokens}), 1);
 }
 
@@ -97,8 +98,10 @@ TEST(Work, OfWhatRunsAgainIsOfTheForwardPass) {
 TEST(Work, HasTheOperationsOfALayer) {
   const auto operations = [](std::int64_t layers) {
     Spec spec;
-    spec.model = Value::Map{{"model_type", "gpt2"}, {"n_embd", 64},      {"n_head", 4},       {"n_layer", layers},
-                            {"n_positions", 64},    {"vocab_size", 256}, {"attn_pdrop", 0.0}, {"embd_pdrop", 0.0},
+    spec.model = Value::Map{{"model_type", "gpt2"}, {"n_embd", 64},
+                            {"n_head", 4},          {"n_layer", layers},
+                            {"n_positions", 64},    {"vocab_size", 256},
+                            {"attn_pdrop", 0.0},    {"embd_pdrop", 0.0},
                             {"resid_pdrop", 0.0},   {"activation_function", "gelu"}};
     spec.batch = spec.steps = 1;
     spec.seq = 32;

@@ -47,8 +47,13 @@ TEST(ReportHtml, HoldsTheReport) {
 
 TEST(ReportHtml, SaysWhatATerminalIsTold) {
   Report report = sample_report();
-  report.interval = {.allocated_low_bytes = kGiB, .allocated_high_bytes = 2 * kGiB, .reserved_low_bytes = 3 * kGiB, .reserved_high_bytes = 4 * kGiB, .why = "of <two> orders"};
-  EXPECT_EQ(*data_in(report_to_html(report)).find("lines"), Value(Value::List{"allocated 1.00 GiB to 2.00 GiB, reserved 3.00 GiB to 4.00 GiB: of <two> orders"}));
+  report.interval = {.allocated_low_bytes = kGiB,
+                     .allocated_high_bytes = 2 * kGiB,
+                     .reserved_low_bytes = 3 * kGiB,
+                     .reserved_high_bytes = 4 * kGiB,
+                     .why = "of <two> orders"};
+  EXPECT_EQ(*data_in(report_to_html(report)).find("lines"),
+            Value(Value::List{"allocated 1.00 GiB to 2.00 GiB, reserved 3.00 GiB to 4.00 GiB: of <two> orders"}));
 }
 
 TEST(ReportHtml, KeepsWhatTheProgramNamedWithinItsData) {

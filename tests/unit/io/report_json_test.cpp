@@ -56,7 +56,10 @@ TEST(ReportJson, RefusesCategoriesThatAreNotOfItsTimeline) {
   report.timeline_by_category = {{"parameters", {kGiB, kGiB}}};
   const auto error = error_of([&] { read_report(write_report(report), "r.json"); });
   ASSERT_TRUE(error);
-  EXPECT_NE(std::string(error->what()).find("timeline_by_category[0]: bytes: expected 3 numbers, as the timeline has points"), std::string::npos) << error->what();
+  EXPECT_NE(
+      std::string(error->what()).find("timeline_by_category[0]: bytes: expected 3 numbers, as the timeline has points"),
+      std::string::npos)
+      << error->what();
 }
 
 TEST(ReportJson, ItsTimelineIsWrittenAsTheRest) {

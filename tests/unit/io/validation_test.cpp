@@ -62,7 +62,8 @@ TEST_F(ValidationOutput, AsOnePage) {
   EXPECT_THAT(page, HasSubstr("default-src 'none'; script-src 'sha256-"));
   EXPECT_THAT(page, HasSubstr("1 of 1 bars are missed"));
   EXPECT_THAT(page, HasSubstr("<td>&lt;b&gt;first&lt;/b&gt;</td>"));
-  EXPECT_THAT(page, HasSubstr(R"("row":"\u003cb>first\u003c/b>","measured":1048576,"predicted":1153434,"error":"+10.00 %")"));
+  EXPECT_THAT(page,
+              HasSubstr(R"("row":"\u003cb>first\u003c/b>","measured":1048576,"predicted":1153434,"error":"+10.00 %")"));
   EXPECT_THAT(page, Not(HasSubstr("<b>first")));
   EXPECT_THAT(page, HasSubstr("the batch size is not stated"));
 }

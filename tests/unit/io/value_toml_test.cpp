@@ -8,7 +8,8 @@ namespace tidemark::io {
 namespace {
 
 TEST(ValueToml, ReadsWhatConfigurationsHave) {
-  const Value value = value_from_toml("a = 1\nb = -0.5\nc = true\nd = 'x\\y'\n[e]\nf = [1, \"g\"]\nh = {i = 2}\n[e.j]\nk = 2026-11-25\n", "x");
+  const Value value = value_from_toml(
+      "a = 1\nb = -0.5\nc = true\nd = 'x\\y'\n[e]\nf = [1, \"g\"]\nh = {i = 2}\n[e.j]\nk = 2026-11-25\n", "x");
   EXPECT_EQ(value, Value(Value::Map{{"a", 1},
                                     {"b", -0.5},
                                     {"c", true},
@@ -22,7 +23,8 @@ TEST(ValueToml, ReadsWhatConfigurationsHave) {
 TEST(ValueToml, SaysTheLineOfAMistake) {
   EXPECT_EQ(error_of([] { value_from_toml("a = 1\nb = \n", "x.toml"); })->where(), "x.toml:2");
   EXPECT_EQ(error_of([] { value_from_toml("a = 1\na = 2\n", "x.toml"); })->where(), "x.toml:2");
-  EXPECT_EQ(error_of([] { value_from_toml("a = " + std::string(200, '[') + std::string(200, ']'), "x.toml"); })->code(), Errc::bad_file);
+  EXPECT_EQ(error_of([] { value_from_toml("a = " + std::string(200, '[') + std::string(200, ']'), "x.toml"); })->code(),
+            Errc::bad_file);
   std::string deep = "a";
   while (deep.size() < 30'000) deep += ".a";
   EXPECT_EQ(error_of([&] { value_from_toml(deep + " = 1", "x.toml"); })->code(), Errc::bad_file);

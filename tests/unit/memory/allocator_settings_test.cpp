@@ -97,8 +97,8 @@ TEST(AllocatorRules, ANewerReleaseHasThoseOfTheNewestOne) { EXPECT_EQ(allocator_
 
 TEST(AllocatorRules, SettingsCameWithReleases) {
   EXPECT_THROW(parse_allocator_settings("pinned_max_cached_size_mb:1", allocator_rules("2.12.1")), Error);
-  EXPECT_NO_THROW(parse_allocator_settings("pinned_max_cached_size_mb:1,throw_on_cudamalloc_oom:False",
-                                           allocator_rules("2.13.0")));
+  EXPECT_NO_THROW(
+      parse_allocator_settings("pinned_max_cached_size_mb:1,throw_on_cudamalloc_oom:False", allocator_rules("2.13.0")));
   EXPECT_THROW(parse_allocator_settings("throw_on_cudamalloc_oom:True", allocator_rules("2.15.0")), Error);
 }
 

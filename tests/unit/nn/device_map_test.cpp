@@ -40,7 +40,8 @@ struct DeviceMap : testing::Test {
 };
 
 TEST_F(DeviceMap, WeightsComeByTheirNamesAndNumbersByTheirSize) {
-  EXPECT_THAT(loaded(), ElementsAre("lm_head", "model.embed_tokens", "model.layers.2.up_proj", "model.layers.10.up_proj", "model"));
+  EXPECT_THAT(loaded(), ElementsAre("lm_head", "model.embed_tokens", "model.layers.2.up_proj",
+                                    "model.layers.10.up_proj", "model"));
 }
 
 TEST_F(DeviceMap, ABlockForAllIsAskedForFirstLessWhatIsCached) {
@@ -62,7 +63,8 @@ TEST_F(DeviceMap, ATableAlmostAsLargeAsItsBlockIsNotRoundedUp) {
 
 TEST_F(DeviceMap, WhatIsTiedComesOnce) {
   root["lm_head"].tie("weight", root["model"]["embed_tokens"], "weight");
-  EXPECT_THAT(loaded(), ElementsAre("model.embed_tokens", "model.layers.2.up_proj", "model.layers.10.up_proj", "model"));
+  EXPECT_THAT(loaded(),
+              ElementsAre("model.embed_tokens", "model.layers.2.up_proj", "model.layers.10.up_proj", "model"));
 }
 
 TEST_F(DeviceMap, OfPackedWeightsHalfAByteIsCounted) {

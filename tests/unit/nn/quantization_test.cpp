@@ -29,15 +29,14 @@ struct Quantization : testing::Test {
     quantize_modules(root, options);
     Names names;
     visit_parameters(root, [&](const Module& module, const Parameter&) {
-      if (module.quantized && (names.empty() || names.back() != module.full_name())) names.push_back(module.full_name());
+      if (module.quantized && (names.empty() || names.back() != module.full_name()))
+        names.push_back(module.full_name());
     });
     return names;
   }
 };
 
-TEST_F(Quantization, LeavesTheHeadAlone) {
-  EXPECT_EQ(quantized_by({}), (Names{"layers.0.q_proj", "layers.0.k_proj"}));
-}
+TEST_F(Quantization, LeavesTheHeadAlone) { EXPECT_EQ(quantized_by({}), (Names{"layers.0.q_proj", "layers.0.k_proj"})); }
 
 TEST_F(Quantization, LeavesWhatIsTiedAlone) {
   root["lm_head"].tie("weight", root["layers"]["0"]["k_proj"], "weight");

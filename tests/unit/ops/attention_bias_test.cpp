@@ -9,8 +9,8 @@
 namespace tidemark {
 namespace {
 
-/// As PyTorch 2.11.0 asks for it on an H200: the bias is padded to rows of 104 elements, its gradient comes in rows of 112,
-/// is put into the padded one's, and that is cut.
+/// As PyTorch 2.11.0 asks for it on an H200: the bias is padded to rows of 104 elements, its gradient comes in rows of
+/// 112, is put into the padded one's, and that is cut.
 TEST(EfficientAttention, PadsABiasThatNeedsAGradient) {
   RunConfig config;
   config.torch = &torch_rules("2.11.0");

@@ -15,8 +15,9 @@ constexpr std::int64_t kLayers = 4;
 
 Question question() {
   Question asked;
-  asked.spec.model = Value::Map{{"model_type", "llama"},        {"hidden_size", 256},       {"intermediate_size", 688},
-                                {"num_hidden_layers", kLayers}, {"num_attention_heads", 4}, {"num_key_value_heads", 4},
+  asked.spec.model = Value::Map{{"model_type", "llama"},    {"hidden_size", 256},
+                                {"intermediate_size", 688}, {"num_hidden_layers", kLayers},
+                                {"num_attention_heads", 4}, {"num_key_value_heads", 4},
                                 {"vocab_size", 512}};
   asked.spec.batch = 8;
   asked.spec.seq = 512;

@@ -46,7 +46,8 @@ TEST_P(KinshipOfRealPredictions, WhatIsGoneWithAnotherDoesNotFit) {
   const auto [loop, gpus, room_mebibytes, told_by_loading, told_by_passes] = GetParam();
   Spec spec = llama(loop);
   spec.gpus = spec.gpus_per_node = gpus;
-  const Space space = make_space(spec, {.gpus = gpus, .gpus_per_node = gpus, .samples_per_step = 8 * gpus, .values = {}}, {});
+  const Space space =
+      make_space(spec, {.gpus = gpus, .gpus_per_node = gpus, .samples_per_step = 8 * gpus, .values = {}}, {});
   const Engine engine = engine_with(room_mebibytes << 20);
   const Oracle oracle = make_oracle(engine);
   std::vector<std::size_t> looked_at;
@@ -70,8 +71,10 @@ TEST_P(KinshipOfRealPredictions, WhatIsGoneWithAnotherDoesNotFit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cards, KinshipOfRealPredictions,
-                         testing::Values(Asked{LoopKind::plain, 1, 8, true, false}, Asked{LoopKind::plain, 1, 40, false, true},
-                                         Asked{LoopKind::plain, 4, 8, true, true}, Asked{LoopKind::plain, 4, 30, true, true},
+                         testing::Values(Asked{LoopKind::plain, 1, 8, true, false},
+                                         Asked{LoopKind::plain, 1, 40, false, true},
+                                         Asked{LoopKind::plain, 4, 8, true, true},
+                                         Asked{LoopKind::plain, 4, 30, true, true},
                                          Asked{LoopKind::trainer, 2, 40, true, true}));
 
 }  // namespace

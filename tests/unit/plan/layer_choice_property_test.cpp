@@ -79,8 +79,8 @@ std::vector<std::pair<double, double>> all_choices(const std::vector<LayerCost>&
   for (std::size_t i = 0; i < costs.size(); ++i) ways *= 3;
   for (std::size_t bits = 0; bits < 4; ++bits)
     for (std::size_t way = 0; way < ways; ++way) {
-      LayerChoice choice{std::vector<bool>(costs.size()), std::vector<bool>(costs.size()),
-                         {(bits & 1) != 0, (bits & 2) != 0}};
+      LayerChoice choice{
+          std::vector<bool>(costs.size()), std::vector<bool>(costs.size()), {(bits & 1) != 0, (bits & 2) != 0}};
       for (std::size_t layer = 0, rest = way; layer < costs.size(); ++layer, rest /= 3) {
         choice.layers[layer] = rest % 3 != 0;
         choice.keeping[layer] = rest % 3 == 2;
@@ -111,8 +111,7 @@ TEST(LayerChoices, AsksLittleOfManyLayers) {
   const std::vector<LayerCost> costs(80, {20, {12, 4}, {4, 3}});
   for (const double budget : {100.0, 200.0, 400.0, 800.0, 1500.0}) {
     ChoiceCounts counts;
-    least_recomputation(
-        costs, [&](const LayerChoice& choice) { return chain_peak(costs, choice) <= budget; }, &counts);
+    least_recomputation(costs, [&](const LayerChoice& choice) { return chain_peak(costs, choice) <= budget; }, &counts);
     EXPECT_LE(counts.asked, 100) << budget;
     EXPECT_GT(counts.candidates, 1000);
   }

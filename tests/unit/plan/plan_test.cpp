@@ -29,8 +29,7 @@ Engine engine_with(std::int64_t total_bytes) {
   card.fp32_flops = 66'908'160'000'000;
   card.memory_bandwidth_bytes_per_s = 3'352'320'000'000;
   card.link = {"nvlink", 450'000'000'000};
-  return {
-      .model_config = llama().model, .card = card, .programs = shipped_programs(llama()), .keep_margin = {}};
+  return {.model_config = llama().model, .card = card, .programs = shipped_programs(llama()), .keep_margin = {}};
 }
 
 Question question(std::int64_t gpus) {
@@ -132,7 +131,8 @@ TEST(Largest, FitsAndTheNextDoesNot) {
     (size == Size::batch ? next.spec.batch : next.spec.seq) = found.refused;
     if (size == Size::batch) next.bounds.samples_per_step = 0;
     const Space larger = make_space(next.spec, next.bounds, next.freedom);
-    for (std::size_t one = 0; one < larger.candidates.size(); ++one) EXPECT_FALSE(oracle.simulate(larger.spec(one)).fits);
+    for (std::size_t one = 0; one < larger.candidates.size(); ++one)
+      EXPECT_FALSE(oracle.simulate(larger.spec(one)).fits);
   }
 }
 

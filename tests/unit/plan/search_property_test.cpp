@@ -24,7 +24,8 @@ struct Made {
   }
 };
 
-/// What families of one kin have in common: bytes of weights, of a pass by its size, and what an allocator needs besides.
+/// What families of one kin have in common: bytes of weights, of a pass by its size, and what an allocator needs
+/// besides.
 struct Common {
   std::vector<std::int64_t> loading, passes, answers;
 
@@ -36,7 +37,8 @@ struct Common {
 
   /// Of a kin whose optimizer takes `optimizer_bytes` in its step.
   Seen seen(const Kin& kin, std::int64_t size, std::int64_t optimizer_bytes, std::int64_t card_bytes) const {
-    const std::int64_t loaded = loading[kin.loading], passed = loaded + passes[kin.passes] * size, lost = answers[kin.answers];
+    const std::int64_t loaded = loading[kin.loading], passed = loaded + passes[kin.passes] * size,
+                       lost = answers[kin.answers];
     Seen seen;
     seen.peak.device_bytes = std::max(passed, loaded + optimizer_bytes) + lost;
     seen.fits = seen.peak.device_bytes <= card_bytes;

@@ -59,7 +59,8 @@ TEST(PlanShare, PartsAreWholeFamiliesAndTogetherTheSpace) {
     const Space mine = shared(whole, share);
     families += mine.families.size();
     for (const auto& family : mine.families)
-      for (const std::size_t one : family) EXPECT_EQ(whole.candidates[mine.candidates[one].number].family % 7, static_cast<std::size_t>(part));
+      for (const std::size_t one : family)
+        EXPECT_EQ(whole.candidates[mine.candidates[one].number].family % 7, static_cast<std::size_t>(part));
     std::size_t place = 0;
     for (const Candidate& one : mine.candidates) {
       EXPECT_TRUE(numbers.insert(one.number).second);
@@ -91,8 +92,7 @@ TEST(PlanSpace, FamiliesBeginWithTheSmallestPass) {
   const Space space = make_space(llama(), bounds(8, 64), {});
   for (const auto& family : space.families)
     for (std::size_t i = 1; i < family.size(); ++i)
-      EXPECT_LE(space.samples_per_pass(family[i - 1]),
-                space.samples_per_pass(family[i]));
+      EXPECT_LE(space.samples_per_pass(family[i - 1]), space.samples_per_pass(family[i]));
 }
 
 TEST(PlanSpace, HasEveryStrategyOfEightGpus) {

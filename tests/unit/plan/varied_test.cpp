@@ -84,9 +84,7 @@ TEST(CheckPlaces, EveryNameStandsInTheCommand) {
   const auto varied = read_all_varied({"batch=1..64", "lr=1e-4,1e-3"});
   EXPECT_FALSE(error_of([&] { check_places({"x", "{batch}", "{lr}", "{other}", "{x}"}, varied); }));
   EXPECT_THAT(error_of([&] { check_places({"x", "{lr}"}, varied); })->message(), HasSubstr("{batch} is nowhere"));
-  EXPECT_THAT(error_of([&] {
-                check_places({"x", "{{batch}}", "{lr}"}, varied);
-              })->message(),
+  EXPECT_THAT(error_of([&] { check_places({"x", "{{batch}}", "{lr}"}, varied); })->message(),
               HasSubstr("{batch} is nowhere"));
   const auto error = error_of([&] { check_places({"x", "{batch}", "{lr}", "{bacth}"}, varied); });
   EXPECT_EQ(error->message(), "{bacth} is not varied");

@@ -51,14 +51,16 @@ TEST(Expression, CountsTheTokensOfEachExpertThatAnyChooses) {
             "fewer experts are chosen than the program goes through");
   EXPECT_EQ(error_of([] { value_of("hit(B, 2, 0)"); })->message(), "the program has no such experts");
   EXPECT_EQ(error_of([] { value_of("routed(9223372036854775807, 2, 9, 0)"); })->code(), Errc::bad_value);
-  EXPECT_EQ(error_of([] { value_of("routed(B, 2, 9)"); })->message(), "\",\" is missing in the number \"routed(B, 2, 9)\"");
+  EXPECT_EQ(error_of([] { value_of("routed(B, 2, 9)"); })->message(),
+            "\",\" is missing in the number \"routed(B, 2, 9)\"");
 }
 
 TEST(Expression, MayNotBeTold) {
   const Expression size = Expression::parse("?", kSymbols, "");
   EXPECT_FALSE(size.is_told());
   EXPECT_TRUE(Expression(3).is_told());
-  EXPECT_EQ(error_of([&] { size(std::vector<std::int64_t>{}); })->message(), "a size is asked for that the program does not tell");
+  EXPECT_EQ(error_of([&] { size(std::vector<std::int64_t>{}); })->message(),
+            "a size is asked for that the program does not tell");
   EXPECT_EQ(error_of([] { value_of("? + 1"); })->code(), Errc::bad_file);
 }
 

@@ -49,7 +49,8 @@ class TinyForCausalLM#2(input_ids: int64[B, S], labels: int64[B, S]):
 
 /// Of a family that is built in two ways: the second takes any act.
 std::string built_in_two_ways() {
-  return tiny_family() + "\n" + with(with(tiny_family(), "holds act in [\"gelu\", \"relu\"]\n", ""), "key width = 64", "key width = 32");
+  return tiny_family() + "\n" +
+         with(with(tiny_family(), "holds act in [\"gelu\", \"relu\"]\n", ""), "key width = 64", "key width = 32");
 }
 
 Program bound(const Value& config, FamilyUse use = {.context = {.use_cache = false}, .seq = 8}) {
@@ -93,7 +94,8 @@ TEST(Family, OfALineThatReleasesDifferInTheirsIsTaken) {
 
 TEST(Family, ALineOfAReleaseNamesOne) {
   const std::string text = equal_but_for("  since later %0: T[B, S, 64] = torch.relu($input_ids)\n", "");
-  const auto error = error_of([&] { io::read_family_text(text, "tiny", config({}), {.context = {.use_cache = false}, .seq = 2}); });
+  const auto error =
+      error_of([&] { io::read_family_text(text, "tiny", config({}), {.context = {.use_cache = false}, .seq = 2}); });
   EXPECT_EQ(error->code(), Errc::bad_file);
   EXPECT_NE(error->message().find("a release is expected"), std::string::npos);
 }
@@ -118,7 +120,8 @@ std::string of_images() {
 
 TEST(Family, PatchesFollowFromTheSizeOfImages) {
   const auto read = [](std::int64_t height, std::int64_t width) {
-    const FamilyUse use{.context = {.use_cache = false}, .seq = 8, .images = 1, .image_height = height, .image_width = width};
+    const FamilyUse use{
+        .context = {.use_cache = false}, .seq = 8, .images = 1, .image_height = height, .image_width = width};
     return io::read_family_text(of_images(), "tiny", config({}), use);
   };
   EXPECT_EQ(number(read(320, 160), "grid_h"), 20);
@@ -129,10 +132,11 @@ TEST(Family, PatchesFollowFromTheSizeOfImages) {
 }
 
 TEST(Family, OfPatchesThatTokensAreMadeOfThereIsAUsualNumber) {
-  const std::string text =
-      with(of_images(), "key vision_config.patch_size = 16\n", "key vision_config.patch_size = 16\nkey vision_config.spatial_merge_size = 2\n");
+  const std::string text = with(of_images(), "key vision_config.patch_size = 16\n",
+                                "key vision_config.patch_size = 16\nkey vision_config.spatial_merge_size = 2\n");
   const auto patches = [&](std::int64_t height, std::int64_t width) {
-    const FamilyUse use{.context = {.use_cache = false}, .seq = 8, .images = 1, .image_height = height, .image_width = width};
+    const FamilyUse use{
+        .context = {.use_cache = false}, .seq = 8, .images = 1, .image_height = height, .image_width = width};
     const Program program = io::read_family_text(text, "tiny", config({}), use);
     return std::vector{number(program, "grid_h"), number(program, "grid_w")};
   };
@@ -214,13 +218,17 @@ TEST(Family, HasNoNumberWhereAConfigurationSaysNone) {
   io::read_family_text(text, "tiny", config({{"pad", 0}}), use);
   EXPECT_EQ(error_of([&] { io::read_family_text(text, "tiny", config({}), use); })->message(),
             "the program of tiny holds for pad >= 0 alone, and pad is null");
-  const std::string of_a_part = with(tiny_family(), "holds hidden % 8 == 0\n", "key pad = null\nkey text.pad = 5\nholds text.pad >= 0\n");
+  const std::string of_a_part =
+      with(tiny_family(), "holds hidden % 8 == 0\n", "key pad = null\nkey text.pad = 5\nholds text.pad >= 0\n");
   EXPECT_NO_THROW(io::read_family_text(of_a_part, "tiny", config({}), use)) << "another key's name ends likewise";
 }
 
 TEST(Family, OfATextThatGpusShareBeginsWithTheBodyThatTakesPositions) {
-  std::string text = with(tiny_family(), "main TinyForCausalLM#1", "main TinyForCausalLM#2 when cache == false, positions == true, S <= window\nmain TinyForCausalLM#1");
-  text = with(text, "input labels: int64[B, S]\n", "input labels: int64[B, S]\ninput position_ids: int64[B, S]\ninput shift_labels: int64[B, S]\n");
+  std::string text =
+      with(tiny_family(), "main TinyForCausalLM#1",
+           "main TinyForCausalLM#2 when cache == false, positions == true, S <= window\nmain TinyForCausalLM#1");
+  text = with(text, "input labels: int64[B, S]\n",
+              "input labels: int64[B, S]\ninput position_ids: int64[B, S]\ninput shift_labels: int64[B, S]\n");
   FamilyUse use{.context = {.use_cache = false}, .seq = 8, .shares = 2};
   const Program shared = io::read_family_text(text, "tiny", config({}), use);
   EXPECT_EQ(shared.main, "TinyForCausalLM#2") << "4 tokens of each sample are here";
@@ -241,8 +249,9 @@ TEST(Family, OfWhatMindsCheckpointingIsNoProgramUnderIt) {
 }
 
 TEST(Family, OfWhatMindsAutocastBeginsWithTheBodyOfThatKind) {
-  const std::string text = with(with(tiny_family(), "cache == false, S > window", "cache == false, autocast != \"other\""),
-                                "when cache == false, S <= window", "when cache == false, autocast == \"other\"");
+  const std::string text =
+      with(with(tiny_family(), "cache == false, S > window", "cache == false, autocast != \"other\""),
+           "when cache == false, S <= window", "when cache == false, autocast == \"other\"");
   FamilyUse use{.context = {.use_cache = false}, .seq = 8};
   const auto main = [&](const char* autocast) {
     use.autocast = autocast;
@@ -252,7 +261,8 @@ TEST(Family, OfWhatMindsAutocastBeginsWithTheBodyOfThatKind) {
   EXPECT_EQ(main("own"), "TinyForCausalLM#1");
   EXPECT_EQ(main("other"), "TinyForCausalLM#2");
 
-  const std::string alone = with(tiny_family(), "when cache == false, S <= window", "when attention == \"sdpa\", cache == false, autocast == false");
+  const std::string alone = with(tiny_family(), "when cache == false, S <= window",
+                                 "when attention == \"sdpa\", cache == false, autocast == false");
   use.autocast = "own";
   use.seq = 4;
   const auto refused = error_of([&] { io::read_family_text(alone, "tiny", config({}), use); });
@@ -273,7 +283,8 @@ TEST(Family, AnswersByTheFirstOfItsProgramsThatHolds) {
 
 TEST(Family, NamesTheLineOfTheFileInItsSecondProgram) {
   const std::string text = with(built_in_two_ways() + "\n", "key width = 32\n", "key width 32\n");
-  const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("key width 32")), '\n');
+  const auto lines =
+      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("key width 32")), '\n');
   const FamilyUse use{.context = {.use_cache = false}, .seq = 8};
   EXPECT_EQ(error_of([&] { io::read_family_text(text, "tiny", config({{"act", "silu"}}), use); })->where(),
             "tiny:" + std::to_string(lines + 1));
@@ -282,7 +293,8 @@ TEST(Family, NamesTheLineOfTheFileInItsSecondProgram) {
 TEST(Family, TakesAWholeNumberForARealOne) {
   EXPECT_EQ(number(bound(config({{"dropout", 1}})), "width"), 64);
   EXPECT_EQ(refusal(config({{"dropout", 0}})), "the program of tiny holds for dropout > 0.0 alone, and dropout is 0");
-  EXPECT_EQ(refusal(config({{"act", 1}})), "the program of tiny holds for act in [\"gelu\", \"relu\"] alone, and act is 1");
+  EXPECT_EQ(refusal(config({{"act", 1}})),
+            "the program of tiny holds for act in [\"gelu\", \"relu\"] alone, and act is 1");
 }
 
 TEST(Family, HoldsForListsThatGoRound) {
@@ -371,8 +383,8 @@ TEST(Family, TakesNumbersFromWithinAList) {
   EXPECT_EQ(number(usual, "taken.count"), 2);
   EXPECT_EQ(number(read({0, 4}), "taken.1"), 4);
   const std::string refused = "the program of tiny holds for taken rises 2 below layers + 3 alone, and taken is a list";
-  for (const Value::List& taken : {Value::List{3, 1}, Value::List{1, 1}, Value::List{-1, 1}, Value::List{1, 5}, Value::List{1},
-                                   Value::List{1, 2, 3}, Value::List{1, "2"}, Value::List{}})
+  for (const Value::List& taken : {Value::List{3, 1}, Value::List{1, 1}, Value::List{-1, 1}, Value::List{1, 5},
+                                   Value::List{1}, Value::List{1, 2, 3}, Value::List{1, "2"}, Value::List{}})
     EXPECT_EQ(error_of([&] { read(taken); })->message(), refused);
 }
 

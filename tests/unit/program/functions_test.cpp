@@ -42,14 +42,16 @@ TEST(Programs, OfAModelThatMindsAutocastAreNoneUnderIt) {
   const auto refused = error_of([&] { allocations_in(minds, spec); });
   EXPECT_EQ(refused->where(), "autocast");
 
-  const std::string minds_another = with(tiny_program(), "class TinyForCausalLM\n", "class TinyForCausalLM\nautocast false own\n");
+  const std::string minds_another =
+      with(tiny_program(), "class TinyForCausalLM\n", "class TinyForCausalLM\nautocast false own\n");
   EXPECT_NO_THROW(allocations_in(minds_another, spec));
   spec.dtype = WeightDtype::fp32;
   EXPECT_EQ(error_of([&] { allocations_in(minds_another, spec); })->where(), "autocast");
 }
 
 TEST(ProgramFunctions, TakeArgumentsAsTorchDoes) {
-  const std::map<std::string, int> found = allocations_of(R"(  %10: T[B, S, 64] = torch.nn.functional.normalize(%0, p=2.0, dim=-1)
+  const std::map<std::string, int> found =
+      allocations_of(R"(  %10: T[B, S, 64] = torch.nn.functional.normalize(%0, p=2.0, dim=-1)
   %11: T[B, S, 64] = torch.nn.functional.group_norm(%10, 4)
   %12: T[B, S, 64] = torch.nn.functional.batch_norm(%11, None, None, weight=None, bias=None, training=True, momentum=0.1, eps=1e-05)
   %13: T[B, S, S] = torch.einsum("bij,bkj->bik", %12, %10)
@@ -76,7 +78,8 @@ TEST(ProgramFunctions, TakeArgumentsAsTorchDoes) {
   EXPECT_EQ(found.at("aten::repeat"), 1);
 }
 
-constexpr const char* kSpeech = R"(  %10: float32[B, S, 64] = torch.nn.functional.log_softmax(%0, dim=-1, _stacklevel=3, dtype=float32)
+constexpr const char* kSpeech =
+    R"(  %10: float32[B, S, 64] = torch.nn.functional.log_softmax(%0, dim=-1, _stacklevel=3, dtype=float32)
   %11: float32[S, B, 64] view = torch.Tensor.transpose(%10, 0, 1)
   %12: bool[B, S] = torch.Tensor.ne($labels, -100)
   %13: int64[B] = torch.Tensor.sum(%12, -1)
@@ -146,7 +149,8 @@ TEST(ProgramFunctions, WriteInPlaceWhatHasNoGradient) {
 }
 
 TEST(ProgramFunctions, SplitIntoAsManyPiecesAsThereAre) {
-  const std::map<std::string, int> found = allocations_of(R"(  %10: T[B, S, 8] view, %11: T[B, S, 8] view, %12: T[B, S, 8] view, %13: T[B, S, 8] view, %14: T[B, S, 8] view, %15: T[B, S, 8] view, %16: T[B, S, 12] view, %17: T[B, S, 4] view = torch.split(%0, [8, 8, 8, 8, 8, 8, 12, 4], dim=-1)
+  const std::map<std::string, int> found = allocations_of(
+      R"(  %10: T[B, S, 8] view, %11: T[B, S, 8] view, %12: T[B, S, 8] view, %13: T[B, S, 8] view, %14: T[B, S, 8] view, %15: T[B, S, 8] view, %16: T[B, S, 12] view, %17: T[B, S, 4] view = torch.split(%0, [8, 8, 8, 8, 8, 8, 12, 4], dim=-1)
   %18: T[B, S, 64] = torch.cat([%10, %11, %12, %13, %14, %15, %16, %17], dim=-1)
   hold %10 %11 %12 %13 %14 %15 %16 %17 %18
 )");
@@ -154,7 +158,8 @@ TEST(ProgramFunctions, SplitIntoAsManyPiecesAsThereAre) {
 }
 
 TEST(ProgramFunctions, FindDifferencesBesideWhatStandsBefore) {
-  const std::map<std::string, int> found = allocations_of(R"(  %10: int64[B, 1] = torch.Tensor.new_zeros($labels, [B, 1])
+  const std::map<std::string, int> found =
+      allocations_of(R"(  %10: int64[B, 1] = torch.Tensor.new_zeros($labels, [B, 1])
   %11: int64[B, S] = torch.diff($labels, prepend=%10, dim=-1)
   %12: int64[B, S - 1] = torch.diff($labels)
   hold %10 %11 %12
@@ -165,7 +170,8 @@ TEST(ProgramFunctions, FindDifferencesBesideWhatStandsBefore) {
 
 TEST(ProgramFunctions, RefuseWhatIsNotSimulated) {
   const auto refused = [](const std::string& call) {
-    const auto error = error_of([&] { allocations_of("  %10: T[B, S, 64] = torch.nn.functional." + call + "\n  hold %10\n"); });
+    const auto error =
+        error_of([&] { allocations_of("  %10: T[B, S, 64] = torch.nn.functional." + call + "\n  hold %10\n"); });
     return error ? error->message() : "nothing";
   };
   EXPECT_THAT(refused("batch_norm(%0, None, None, training=False)"), HasSubstr("statistics that are given"));

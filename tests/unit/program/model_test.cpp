@@ -41,8 +41,10 @@ TEST(ProgramModel, HasTheModulesThatAreDeclared) {
 
 /// With a list of two kinds of modules that go round; `second` is the place of the other kind.
 std::vector<std::string> parameters_of_rounds(const std::string& second) {
-  const std::string list = "  mixed: nn.ModuleList\n    0..1 by 3 to layers + 2: Odd\n      param a: T[2]\n    " + second + ": Even\n      param b: T[3]\n";
-  const std::vector<Program> programs = programs_of(with(tiny_program(), "  head: nn.Linear\n", list + "  head: nn.Linear\n"));
+  const std::string list = "  mixed: nn.ModuleList\n    0..1 by 3 to layers + 2: Odd\n      param a: T[2]\n    " +
+                           second + ": Even\n      param b: T[3]\n";
+  const std::vector<Program> programs =
+      programs_of(with(tiny_program(), "  head: nn.Linear\n", list + "  head: nn.Linear\n"));
   const std::unique_ptr<Model> model = make_program_model(programs[0], {.use_cache = false}, Dtype::f16, true);
   std::vector<std::string> names;
   visit_parameters(model->root, [&](const Module& module, const Parameter& parameter) {
@@ -55,7 +57,10 @@ TEST(ProgramModel, KindsOfModulesMayGoRound) {
   EXPECT_THAT(parameters_of_rounds("2 by 3 to layers + 2"),
               testing::ElementsAre("mixed.0.a", "mixed.1.a", "mixed.2.b", "mixed.3.a", "mixed.4.a"));
   for (const char* other : {"2 by 0 to layers + 2", "2 by 4 to layers + 2", "2 by 3 to 9", "2..1 by 3 to layers + 2"})
-    EXPECT_TRUE(error_of([&] { parameters_of_rounds(other); })->message().ends_with("modules that go round otherwise than those beside them")) << other;
+    EXPECT_TRUE(error_of([&] { parameters_of_rounds(other); })
+                    ->message()
+                    .ends_with("modules that go round otherwise than those beside them"))
+        << other;
   EXPECT_TRUE(error_of([] { parameters_of_rounds("1 by 3 to layers + 2"); })->message().ends_with("1 is there twice"));
 }
 
@@ -95,7 +100,8 @@ TEST(ProgramModel, WhatIsDoneWithIsNotUsed) {
 TEST(ProgramModel, WhereverAValueIsDoneWithThereIsAnAnswerOrAnError) {
   const std::string program = tiny_program();
   int answers = 0, errors = 0;
-  for (std::size_t line = program.find("class Embedding"); (line = program.find("\n  ", line + 1)) != std::string::npos;) {
+  for (std::size_t line = program.find("class Embedding");
+       (line = program.find("\n  ", line + 1)) != std::string::npos;) {
     for (int value = 0; value <= 6; ++value) {
       std::string changed = program;
       changed.insert(line, "\n  del %" + std::to_string(value));
@@ -124,9 +130,9 @@ TEST(ProgramModel, AdaptersComeAroundAClassThatIsDerivedFromLinear) {
 }
 
 TEST(ProgramModel, AnAdapterHasItsBaseLayersWeights) {
-  const std::string by_weight = with(with(tiny_program(), "up: nn.Linear", "up: nn.NonDynamicallyQuantizableLinear"),
-                                     "call up: Linear#1(0=%0)",
-                                     "torch.nn.functional.linear(%0, self.up.weight, self.up.bias)");
+  const std::string by_weight =
+      with(with(tiny_program(), "up: nn.Linear", "up: nn.NonDynamicallyQuantizableLinear"), "call up: Linear#1(0=%0)",
+           "torch.nn.functional.linear(%0, self.up.weight, self.up.bias)");
   const std::vector<std::string> events = events_of(by_weight, with_adapters({"up", "head"}));
   EXPECT_LT(place_of(events, "+4096 aten::linear layers.0"), std::ssize(events));
 }
@@ -146,15 +152,19 @@ TEST(ProgramModel, CheckpointsWhatIsMarkedSo) {
             all);
 }
 
-/// Two layers, of which the last leaves half of what it makes, and that dies behind it: in a dict or, without the mark, otherwise.
+/// Two layers, of which the last leaves half of what it makes, and that dies behind it: in a dict or, without the mark,
+/// otherwise.
 std::string with_left_behind(const std::string& mark) {
-  std::string text = with(tiny_program(), "  repeat i in 0..layers - 1:\n    %1: T[B, S, 64] = call layers.{i}: TinyLayer#1(0=%0)\n    next %0=%1\n",
-                          "  %20: T[B, S, 64] = call layers.0: TinyLayer#1(0=%0)\n  %21: T[B, S, 64], %22: T[B, S, 64] = call layers.1: TinyLayer#2(0=%20)" + mark +
-                              "\n  del %0 %20 %22\n");
+  std::string text = with(
+      tiny_program(),
+      "  repeat i in 0..layers - 1:\n    %1: T[B, S, 64] = call layers.{i}: TinyLayer#1(0=%0)\n    next %0=%1\n",
+      "  %20: T[B, S, 64] = call layers.0: TinyLayer#1(0=%0)\n  %21: T[B, S, 64], %22: T[B, S, 64] = call layers.1: TinyLayer#2(0=%20)" +
+          mark + "\n  del %0 %20 %22\n");
   text = with(text, "call head: Linear#2(0=%0)\n  del %0\n", "call head: Linear#2(0=%21)\n  del %21\n");
-  return with(text, "class TinyForCausalLM#1",
-              "class TinyLayer#2(0: T[B, S, 64]) checkpointable:\n  %0: T[B, S, 64] = call norm: TinyNorm#1(0=$0)\n  %1: T[B, S, 64] = torch.Tensor.neg(%0)\n  del %0\n"
-              "  %2: T[B, S, 64] = torch.Tensor.mul($0, self.norm.weight)\n  return %2, ^0=%1\n\nclass TinyForCausalLM#1");
+  return with(
+      text, "class TinyForCausalLM#1",
+      "class TinyLayer#2(0: T[B, S, 64]) checkpointable:\n  %0: T[B, S, 64] = call norm: TinyNorm#1(0=$0)\n  %1: T[B, S, 64] = torch.Tensor.neg(%0)\n  del %0\n"
+      "  %2: T[B, S, 64] = torch.Tensor.mul($0, self.norm.weight)\n  return %2, ^0=%1\n\nclass TinyForCausalLM#1");
 }
 
 TEST(ProgramModel, ACheckpointHoldsTheDictThatItsLayerIsGiven) {
@@ -170,8 +180,10 @@ TEST(ProgramModel, ACheckpointHoldsTheDictThatItsLayerIsGiven) {
   for (const Checkpointing kind : {Checkpointing::non_reentrant, Checkpointing::reentrant})
     EXPECT_EQ(live_at_head(" !shared", kind), live_at_head("", kind) + 2 * 8 * 64 * 2);
   std::int64_t left = 0, without = 0;  // nothing is forgotten
-  for (const std::string& event : events_of(with_left_behind(" !shared"), spec(Checkpointing::non_reentrant))) left += std::stoll(event);
-  for (const std::string& event : events_of(with_left_behind(""), spec(Checkpointing::non_reentrant))) without += std::stoll(event);
+  for (const std::string& event : events_of(with_left_behind(" !shared"), spec(Checkpointing::non_reentrant)))
+    left += std::stoll(event);
+  for (const std::string& event : events_of(with_left_behind(""), spec(Checkpointing::non_reentrant)))
+    without += std::stoll(event);
   EXPECT_EQ(left, without);
 }
 

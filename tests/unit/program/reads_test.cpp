@@ -30,13 +30,16 @@ TEST(Reads, AreOfTheWholeOrOfAPart) {
 }
 
 TEST(UnreadKeys, AreThoseOfNoClassWithTheNearestThatIsMissing) {
-  EXPECT_EQ(unread(R"({"model_type": "llava", "hidden_sizes": 3})"), std::vector<std::string>{"hidden_sizes hidden_size"});
+  EXPECT_EQ(unread(R"({"model_type": "llava", "hidden_sizes": 3})"),
+            std::vector<std::string>{"hidden_sizes hidden_size"});
   EXPECT_EQ(unread(R"({"hidden_size": 2, "hidden_sizes": 3})"), std::vector<std::string>{"hidden_sizes "});
 }
 
 TEST(UnreadKeys, OfAPartAreThoseOfItsClass) {
-  EXPECT_EQ(unread(R"({"text_config": {"head_dim": 2, "hidden_size": 3}})"), std::vector<std::string>{"text_config.hidden_size "});
-  EXPECT_TRUE(unread(R"({"text_config": {"model_type": "phi", "n_embd": 3}})").empty()) << "what a part of another class reads is not known";
+  EXPECT_EQ(unread(R"({"text_config": {"head_dim": 2, "hidden_size": 3}})"),
+            std::vector<std::string>{"text_config.hidden_size "});
+  EXPECT_TRUE(unread(R"({"text_config": {"model_type": "phi", "n_embd": 3}})").empty())
+      << "what a part of another class reads is not known";
 }
 
 TEST(UnreadKeys, AreNotTheProgramsOwn) {

@@ -40,16 +40,19 @@ TEST(Rows, AListIsAValueForEachOfThem) {
   EXPECT_EQ(Read()({"  %1[0..images - 1]: T[B, f(2)] view = torch.Tensor.unbind(%0, 0)"}),
             (Lines{"  %1.0: T[B, f(2)] view, %1.1: T[B, f(2)] view, %1.2: T[B, f(2)] view, %1.3: T[B, f(2)] view = "
                    "torch.Tensor.unbind(%0, 0)"}));
-  EXPECT_EQ(Read()({"  %2: T[4] = torch.cat([%1[0..images - 1], %0], dim=0)",
-                    "  del %1[images - 2..0] %1[images - 1]"}),
-            (Lines{"  %2: T[4] = torch.cat([%1.0, %1.1, %1.2, %1.3, %0], dim=0)", "  del %1.2, %1.1, %1.0 %1.3"}));
+  EXPECT_EQ(
+      Read()({"  %2: T[4] = torch.cat([%1[0..images - 1], %0], dim=0)", "  del %1[images - 2..0] %1[images - 1]"}),
+      (Lines{"  %2: T[4] = torch.cat([%1.0, %1.1, %1.2, %1.3, %0], dim=0)", "  del %1.2, %1.1, %1.0 %1.3"}));
 }
 
 TEST(Rows, ANumberMayBeWhatTheRoundMakesIt) {  // rows of windows, of which the lower and right ones are smaller
-  EXPECT_EQ(Read()({"  %1[0..images - 1]: T[3, min(8, 12 - 8*(i//2 % 2))] = torch.split(%0, [min(8, 12 - 8*(i//2 % 2)) for i in 0..images - 1], dim=1)"}),
-            (Lines{"  %1.0: T[3, min(8, 12 - 8*(0//2 % 2))], %1.1: T[3, min(8, 12 - 8*(1//2 % 2))], %1.2: T[3, min(8, 12 - 8*(2//2 % 2))], "
-                   "%1.3: T[3, min(8, 12 - 8*(3//2 % 2))] = torch.split(%0, [min(8, 12 - 8*(0//2 % 2)), min(8, 12 - 8*(1//2 % 2)), "
-                   "min(8, 12 - 8*(2//2 % 2)), min(8, 12 - 8*(3//2 % 2))], dim=1)"}));
+  EXPECT_EQ(
+      Read()(
+          {"  %1[0..images - 1]: T[3, min(8, 12 - 8*(i//2 % 2))] = torch.split(%0, [min(8, 12 - 8*(i//2 % 2)) for i in 0..images - 1], dim=1)"}),
+      (Lines{
+          "  %1.0: T[3, min(8, 12 - 8*(0//2 % 2))], %1.1: T[3, min(8, 12 - 8*(1//2 % 2))], %1.2: T[3, min(8, 12 - 8*(2//2 % 2))], "
+          "%1.3: T[3, min(8, 12 - 8*(3//2 % 2))] = torch.split(%0, [min(8, 12 - 8*(0//2 % 2)), min(8, 12 - 8*(1//2 % 2)), "
+          "min(8, 12 - 8*(2//2 % 2)), min(8, 12 - 8*(3//2 % 2))], dim=1)"}));
 }
 
 TEST(Rows, OfOneImageThereAreNoOthers) {
@@ -75,28 +78,30 @@ TEST(Rows, ANumberForEachIsAListOfThem) {
 }
 
 TEST(Rows, WhatIsDoneForEachIsWrittenOut) {
-  EXPECT_EQ(Read()({"  each i in 1..layers - 1:",
-                    "    %4[i]: T[4] = call layers.{i + 1}: Layer#1(0=%4[i - 1], i_am=\"i\")",
-                    "    %5[i]: T[4, i] = torch.f($i, i, 16*i + B, slice(0, %7, None))", "  del %4[0]"}),
-            (Lines{"  %4.1: T[4] = call layers.{1 + 1}: Layer#1(0=%4.0, i_am=\"i\")",
-                   "  %5.1: T[4, 1] = torch.f($i, 1, 16*1 + B, slice(0, %7, None))",
-                   "  %4.2: T[4] = call layers.{2 + 1}: Layer#1(0=%4.1, i_am=\"i\")",
-                   "  %5.2: T[4, 2] = torch.f($i, 2, 16*2 + B, slice(0, %7, None))", "  del %4.0"}));
+  EXPECT_EQ(
+      Read()({"  each i in 1..layers - 1:", "    %4[i]: T[4] = call layers.{i + 1}: Layer#1(0=%4[i - 1], i_am=\"i\")",
+              "    %5[i]: T[4, i] = torch.f($i, i, 16*i + B, slice(0, %7, None))", "  del %4[0]"}),
+      (Lines{"  %4.1: T[4] = call layers.{1 + 1}: Layer#1(0=%4.0, i_am=\"i\")",
+             "  %5.1: T[4, 1] = torch.f($i, 1, 16*1 + B, slice(0, %7, None))",
+             "  %4.2: T[4] = call layers.{2 + 1}: Layer#1(0=%4.1, i_am=\"i\")",
+             "  %5.2: T[4, 2] = torch.f($i, 2, 16*2 + B, slice(0, %7, None))", "  del %4.0"}));
 }
 
 TEST(Rows, ImagesOfEachSampleAreRoundsWithinRounds) {
-  EXPECT_EQ(Read()({"  each j in 1..B - 1:", "    %3[j]: T[B, j] = torch.f(%2[j - 1])", "    each i in 0..images//B - 1:",
-                    "      %4[j][i]: T[i + 8*j] view = torch.f(%3[j], %1[i + (images//B)*j], mask_i=j)",
-                    "    del %5%4[j][1..0] %4[j - 1][0]"}),
-            (Lines{"  %3.1: T[B, 1] = torch.f(%2.0)", "  %4.1.0: T[0 + 8*1] view = torch.f(%3.1, %1.2, mask_i=1)",
-                   "  %4.1.1: T[1 + 8*1] view = torch.f(%3.1, %1.3, mask_i=1)",
-                   "  del %5.1.1, %4.1.1, %5.1.0, %4.1.0 %4.0.0"}));
+  EXPECT_EQ(
+      Read()({"  each j in 1..B - 1:", "    %3[j]: T[B, j] = torch.f(%2[j - 1])", "    each i in 0..images//B - 1:",
+              "      %4[j][i]: T[i + 8*j] view = torch.f(%3[j], %1[i + (images//B)*j], mask_i=j)",
+              "    del %5%4[j][1..0] %4[j - 1][0]"}),
+      (Lines{"  %3.1: T[B, 1] = torch.f(%2.0)", "  %4.1.0: T[0 + 8*1] view = torch.f(%3.1, %1.2, mask_i=1)",
+             "  %4.1.1: T[1 + 8*1] view = torch.f(%3.1, %1.3, mask_i=1)",
+             "  del %5.1.1, %4.1.1, %5.1.0, %4.1.0 %4.0.0"}));
 }
 
 TEST(Rows, OfNoneNothingIsLeft) {
-  EXPECT_EQ(Read()({"  each i in 1..B - 2:", "    torch.f(%4[i])", "  %2 = torch.cat([%0, %1[1..B - 2], %3], [%1[1..B - 2]])",
-                    "  %2 = torch.cat([%0, %1[1..B - 2]])", "  del %1[B - 3..0] %2", "  del %1[1..B - 2]"}),
-            (Lines{"  %2 = torch.cat([%0, %3], [])", "  %2 = torch.cat([%0])", "  del %2"}));
+  EXPECT_EQ(
+      Read()({"  each i in 1..B - 2:", "    torch.f(%4[i])", "  %2 = torch.cat([%0, %1[1..B - 2], %3], [%1[1..B - 2]])",
+              "  %2 = torch.cat([%0, %1[1..B - 2]])", "  del %1[B - 3..0] %2", "  del %1[1..B - 2]"}),
+      (Lines{"  %2 = torch.cat([%0, %3], [])", "  %2 = torch.cat([%0])", "  del %2"}));
 }
 
 /// Of three layers, whose kinds a list says.
@@ -134,8 +139,8 @@ TEST(Rows, WhatWasCountedIsNoted) {
 }
 
 TEST(Rows, WhatIsNotWellFormedIsSaid) {
-  for (const char* line :
-       {"%1[0..images - 1 = f()", "%1[no..3] = f()", "each i in 0:", "each i in 0..images*100000:", "f([4 for i in 0])"}) {
+  for (const char* line : {"%1[0..images - 1 = f()", "%1[no..3] = f()",
+                           "each i in 0:", "each i in 0..images*100000:", "f([4 for i in 0])"}) {
     const auto error = error_of([&] { Read()({std::string("  ") + line, "    f()"}); });
     ASSERT_TRUE(error) << line;
     EXPECT_EQ(error->code(), Errc::bad_file) << line;

@@ -8,9 +8,10 @@
 namespace tidemark {
 namespace {
 
-/// A model of text: `embeds` are calls before the layers, `first` and `second` what either is given besides, `targets` what the loss compares with.
-Program written(const std::string& embeds, const std::string& first, const std::string& second, const std::string& targets = "$labels",
-                const std::string& class_name = "TinyForCausalLM") {
+/// A model of text: `embeds` are calls before the layers, `first` and `second` what either is given besides, `targets`
+/// what the loss compares with.
+Program written(const std::string& embeds, const std::string& first, const std::string& second,
+                const std::string& targets = "$labels", const std::string& class_name = "TinyForCausalLM") {
   return io::read_program_text(fmt::format(R"(tidemark-program 1
 model_type tiny
 class {4}
@@ -68,7 +69,9 @@ class {4}#1(input_ids: int64[B, S], labels: int64[B, S]):
   %9: float32[] = torch.nn.functional.cross_entropy(%7, %8, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0)
   del %7 %8
   return loss=%9, logits=%5
-)", embeds, first, second, targets, class_name), "tiny");
+)",
+                                           embeds, first, second, targets, class_name),
+                               "tiny");
 }
 
 TEST(Stack, IsWhatRunsOneBodyOnHiddenStates) {

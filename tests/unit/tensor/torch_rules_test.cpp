@@ -7,9 +7,7 @@
 namespace tidemark {
 namespace {
 
-TEST(TorchRules, OfAPatchAreThoseOfItsRelease) {
-  EXPECT_EQ(&torch_rules("2.14.0"), &torch_rules("2.14.1+cu130"));
-}
+TEST(TorchRules, OfAPatchAreThoseOfItsRelease) { EXPECT_EQ(&torch_rules("2.14.0"), &torch_rules("2.14.1+cu130")); }
 
 TEST(TorchRules, OfAnUnknownReleaseAreTheNearestOnes) {
   EXPECT_EQ(torch_rules("2.16.0").version, known_torch_versions().back());

@@ -10,9 +10,9 @@ namespace {
 TEST(Decay, WeightsThatDecayStandInTheFirstGroup) {
   tidemark::Run run{RunConfig()};
   Module root;
-  add_linear(root, "norm_proj", 4, 4, true);   // a name that only begins like a norm
+  add_linear(root, "norm_proj", 4, 4, true);  // a name that only begins like a norm
   Module& norm = root.add("ln_1").parameter("weight", {4}).parameter("bias", {4});
-  norm.is_layer_norm = true;                   // by its class
+  norm.is_layer_norm = true;  // by its class
   add_linear(root, "input_layernorm", 4, 4, false);
   add_linear(root, "q_norm", 4, 4, false);
   add_linear(root, "Norm", 4, 4, false);

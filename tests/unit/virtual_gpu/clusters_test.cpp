@@ -7,7 +7,8 @@ namespace tidemark {
 namespace {
 
 TEST(Clusters, SizeIsTheProductOfTheLaunchAttributesDimensions) {
-  const LaunchAttribute attributes[] = {{.id = 1, .padding = 0, .value = {7}}, {.id = 4, .padding = 0, .value = {2, 3, 1}}};
+  const LaunchAttribute attributes[] = {{.id = 1, .padding = 0, .value = {7}},
+                                        {.id = 4, .padding = 0, .value = {2, 3, 1}}};
   EXPECT_EQ(blocks_per_cluster(attributes, 2), 6);
   EXPECT_EQ(blocks_per_cluster(attributes, 1), 1);
   EXPECT_EQ(blocks_per_cluster(nullptr, 0), 1);
@@ -21,8 +22,9 @@ TEST(Clusters, AnH100HasTwoProcessingClustersThatAreWhole) {
   EXPECT_EQ(max_active_clusters(16, 2, 132, 18), 16);
 }
 
-// libcudnn_graph 9.1 (mb_tools::GpcVSL::queryFromDefaultDevice) finds the processing clusters so, from the largest size down: those that
-// hold one more than the ones it has found.  Of an answer that no layout gives it never comes to an end.
+// libcudnn_graph 9.1 (mb_tools::GpcVSL::queryFromDefaultDevice) finds the processing clusters so, from the largest size
+// down: those that hold one more than the ones it has found.  Of an answer that no layout gives it never comes to an
+// end.
 RC_GTEST_PROP(Clusters, LayoutIsFoundAgainFromTheAnswers, ()) {
   const int per_gpc = 2 * *rc::gen::inRange(1, 16), pairs = *rc::gen::inRange(1, 100);
   std::vector<int> found;

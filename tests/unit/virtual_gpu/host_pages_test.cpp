@@ -19,7 +19,8 @@ using RunList = std::vector<std::pair<std::size_t, std::size_t>>;
 
 RunList written(const void* pointer, std::size_t bytes, bool anonymous = true) {
   RunList runs;
-  visit_written(pointer, bytes, anonymous, [&](std::size_t first, std::size_t last) { runs.emplace_back(first, last); });
+  visit_written(pointer, bytes, anonymous,
+                [&](std::size_t first, std::size_t last) { runs.emplace_back(first, last); });
   return runs;
 }
 
@@ -50,7 +51,8 @@ TEST_F(HostPagesTest, WrittenPagesAreFoundAndJoined) {
   start_[3 * kPage] = start_[4 * kPage + 9] = start_[60 * kPage] = std::byte{1};
   EXPECT_EQ(written(start_, kBytes), (RunList{{3 * kPage, 5 * kPage}, {60 * kPage, 61 * kPage}}));
   EXPECT_EQ(written(start_ + 3 * kPage + 1, kPage + 9), (RunList{{kPage - 1, kPage + 9}}));
-  EXPECT_EQ(written(start_ + 3 * kPage + 1, kPage + 8), RunList{}) << "what was written in these pages lies before and behind";
+  EXPECT_EQ(written(start_ + 3 * kPage + 1, kPage + 8), RunList{})
+      << "what was written in these pages lies before and behind";
   EXPECT_FALSE(none_is_given(start_, kBytes));
   EXPECT_TRUE(none_is_given(start_ + 5 * kPage, 55 * kPage));
 }
@@ -112,7 +114,7 @@ TEST(HostPages, AChildThatIsForkedMeanwhileCanGoOn) {
   for (int round = 0; round < 50; ++round) {
     const pid_t child = ::fork();
     if (child == 0) {
-      ::alarm(20);   // ends one that hangs
+      ::alarm(20);  // ends one that hangs
       void* start = host_pages().take(kPage);
       ::_exit(host_pages().give_back(start) ? 0 : 1);
     }

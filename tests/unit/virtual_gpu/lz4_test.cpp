@@ -23,13 +23,16 @@ TEST(Lz4, LengthsOf15GoOn) {
   EXPECT_EQ(lz4_decode(bytes(std::string("\xf0\xff\x02", 3) + letters), letters.size()), bytes(letters));
 }
 
-TEST(Lz4, WhatFollowsTheLastByteIsPadding) { EXPECT_EQ(lz4_decode(bytes(kBlock + std::string(5, '\0')), 10), bytes("abcabcabyz")); }
+TEST(Lz4, WhatFollowsTheLastByteIsPadding) {
+  EXPECT_EQ(lz4_decode(bytes(kBlock + std::string(5, '\0')), 10), bytes("abcabcabyz"));
+}
 
 TEST(Lz4, DamageIsNoCrash) {
-  EXPECT_TRUE(lz4_decode(bytes(kBlock.substr(0, 5)), 10).empty());                          // ends in an offset
-  EXPECT_TRUE(lz4_decode(bytes(std::string("\x31") + "abc" + std::string("\x09\x00", 2)), 8).empty());   // reaches before the beginning
-  EXPECT_TRUE(lz4_decode(bytes(kBlock), 9).empty());                                        // longer than it says
-  EXPECT_TRUE(lz4_decode(bytes("\xf0\xff"), 400).empty());                                  // a length that never ends
+  EXPECT_TRUE(lz4_decode(bytes(kBlock.substr(0, 5)), 10).empty());  // ends in an offset
+  EXPECT_TRUE(lz4_decode(bytes(std::string("\x31") + "abc" + std::string("\x09\x00", 2)), 8)
+                  .empty());                                // reaches before the beginning
+  EXPECT_TRUE(lz4_decode(bytes(kBlock), 9).empty());        // longer than it says
+  EXPECT_TRUE(lz4_decode(bytes("\xf0\xff"), 400).empty());  // a length that never ends
 }
 
 }  // namespace

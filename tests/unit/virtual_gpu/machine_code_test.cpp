@@ -20,7 +20,7 @@ class SmallCubin {
     names_ = std::string(1, '\0');
     add("", 0, "", 0);
     add(".strtab", 3, std::string("\0k\0", 3), 0);
-    const std::uint32_t symbol[12] = {0, 0, 0, 0, 0, 0, 1};   // two symbols of 24 bytes; the second's name is at 1
+    const std::uint32_t symbol[12] = {0, 0, 0, 0, 0, 0, 1};  // two symbols of 24 bytes; the second's name is at 1
     add(".symtab", 2, std::string(reinterpret_cast<const char*>(symbol), 48), 1);
     add(".nv.info", 0x70000000, record(0x2f, {1, 127}) + record(0x11, {1, 8}), 2);
     add(".nv.info.k", 0x70000000, std::string("\x01\x04\0\0", 4) + record(0x05, {256, 1, 1}), 2);
@@ -50,16 +50,24 @@ class SmallCubin {
   }
 
  private:
-  struct Section { std::uint32_t name; std::uint64_t offset, bytes; std::uint32_t link; };
+  struct Section {
+    std::uint32_t name;
+    std::uint64_t offset, bytes;
+    std::uint32_t link;
+  };
   template <class T>
-  static void put(std::string& text, std::size_t at, T value) { std::memcpy(text.data() + at, &value, sizeof value); }
+  static void put(std::string& text, std::size_t at, T value) {
+    std::memcpy(text.data() + at, &value, sizeof value);
+  }
   static std::string record(char attribute, std::vector<std::uint32_t> words) {
     std::string text{'\x04', attribute, static_cast<char>(words.size() * 4), '\0'};
     text.append(reinterpret_cast<const char*>(words.data()), words.size() * 4);
     return text;
   }
-  void add(const std::string& name, std::uint32_t, const std::string& contents, std::uint32_t link, std::uint64_t bytes = 0) {
-    sections_.push_back({static_cast<std::uint32_t>(names_.size()), 64 + body_.size(), bytes ? bytes : contents.size(), link});
+  void add(const std::string& name, std::uint32_t, const std::string& contents, std::uint32_t link,
+           std::uint64_t bytes = 0) {
+    sections_.push_back(
+        {static_cast<std::uint32_t>(names_.size()), 64 + body_.size(), bytes ? bytes : contents.size(), link});
     names_ += name + '\0';
     body_ += contents;
   }
@@ -91,13 +99,14 @@ TEST(MachineCode, RegistersLimitThreadsAndBlocks) {
   EXPECT_EQ(most_threads_per_block({32, 0, 0, 0}, kLimits), 1024);
   EXPECT_EQ(resident_blocks({127, 0, 0, 0}, kLimits, 256, 0), 2);
   EXPECT_EQ(resident_blocks({127, 0, 0, 0}, kLimits, 1024, 0), 0);
-  EXPECT_EQ(resident_blocks({32, 0, 0, 0}, kLimits, 256, 0), 6);   // threads: 1,536 of 256
-  EXPECT_EQ(resident_blocks({32, 0, 0, 0}, kLimits, 32, 0), 16);   // blocks
+  EXPECT_EQ(resident_blocks({32, 0, 0, 0}, kLimits, 256, 0), 6);  // threads: 1,536 of 256
+  EXPECT_EQ(resident_blocks({32, 0, 0, 0}, kLimits, 32, 0), 16);  // blocks
 }
 
 TEST(MachineCode, SharedMemoryLimitsBlocks) {
   EXPECT_EQ(resident_blocks({32, 12'288, 0, 0}, kLimits, 256, 0), 6);
-  EXPECT_EQ(resident_blocks({32, 12'288, 0, 0}, kLimits, 128, 12'288), 4);   // 25,600 bytes each, the reserved kilobyte among them
+  EXPECT_EQ(resident_blocks({32, 12'288, 0, 0}, kLimits, 128, 12'288),
+            4);  // 25,600 bytes each, the reserved kilobyte among them
   EXPECT_EQ(dynamic_shared_bytes_left({32, 12'288, 0, 0}, kLimits, 4), 12'288);
 }
 

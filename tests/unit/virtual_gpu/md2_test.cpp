@@ -13,7 +13,9 @@ std::string hex(const Md2Digest& digest) {
   return text;
 }
 
-std::span<const std::uint8_t> bytes(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+std::span<const std::uint8_t> bytes(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
 
 // RFC 1319, appendix A.5.
 TEST(Md2, TestSuiteOfTheStandard) {

@@ -4,8 +4,8 @@
 #include <map>
 #include <mutex>
 
-#include "python_frames.h"
 #include "../stand_in.h"
+#include "python_frames.h"
 
 namespace tidemark {
 namespace {
@@ -35,9 +35,12 @@ std::string assumptions_text() {
   const std::lock_guard lock(all().mutex);
   std::string text;
   if (const long asked = tidemark_times_asked())
-    text += std::to_string(asked) + "\ttimes measured on the device: 1 ms each, so autotuning takes the first configuration\t" + line_text(0) + "\n";
+    text += std::to_string(asked) +
+            "\ttimes measured on the device: 1 ms each, so autotuning takes the first configuration\t" + line_text(0) +
+            "\n";
   if (const long taken = tidemark_taken_as_equal())
-    text += std::to_string(taken) + "\twhole numbers from other ranks: what this rank contributed itself\t" + line_text(0) + "\n";
+    text += std::to_string(taken) + "\twhole numbers from other ranks: what this rank contributed itself\t" +
+            line_text(0) + "\n";
   for (const auto& [key, count] : all().counts)
     text += std::to_string(count) + "\t" + key.first + "\t" + line_text(key.second) + "\n";
   return text;
@@ -45,7 +48,7 @@ std::string assumptions_text() {
 
 }  // namespace tidemark
 
-extern "C" const char* tidemark_assumptions() {   // for python/tidemark (ctypes)
+extern "C" const char* tidemark_assumptions() {  // for python/tidemark (ctypes)
   static thread_local std::string text;
   text = tidemark::assumptions_text();
   return text.c_str();

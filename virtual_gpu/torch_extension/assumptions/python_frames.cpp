@@ -6,14 +6,14 @@
 
 #include "frame_layout.h"
 
-extern "C" {   // CPython's C API, in every supported version (3.9 and later)
+extern "C" {  // CPython's C API, in every supported version (3.9 and later)
 struct PyObject;
 int Py_IsInitialized();
 int PyGILState_Ensure();
 void PyGILState_Release(int);
-PyObject* PyEval_GetFrame();                  // borrowed
-PyObject* PyFrame_GetBack(PyObject*);         // new reference
-PyObject* PyFrame_GetCode(PyObject*);         // new reference
+PyObject* PyEval_GetFrame();           // borrowed
+PyObject* PyFrame_GetBack(PyObject*);  // new reference
+PyObject* PyFrame_GetCode(PyObject*);  // new reference
 int PyFrame_GetLineNumber(PyObject*);
 PyObject* PyObject_GetAttrString(PyObject*, const char*);
 const char* PyUnicode_AsUTF8(PyObject*);
@@ -24,11 +24,14 @@ void Py_DecRef(PyObject*);
 namespace tidemark {
 namespace {
 
-struct File { std::string name; bool is_torch; };
+struct File {
+  std::string name;
+  bool is_torch;
+};
 
 /// Interned lines.  Touched with the GIL held, except for line_text at the end of a run.
 struct Lines {
-  std::unordered_map<PyObject*, File> files;                 // by code object; a reference is kept, so an address is never reused
+  std::unordered_map<PyObject*, File> files;  // by code object; a reference is kept, so an address is never reused
   std::unordered_map<PyObject*, std::unordered_map<int, std::uint32_t>> ids;
   std::deque<std::string> texts{"(no Python line)"};
 };
@@ -46,7 +49,8 @@ const File& file_of(PyObject* code) {
   const char* utf8 = name ? PyUnicode_AsUTF8(name) : nullptr;
   std::string text = utf8 ? utf8 : "?";
   if (name) Py_DecRef(name);
-  const bool is_torch = text.find("/torch/") != std::string::npos || text.find("/tidemark/") != std::string::npos || text.empty() || text[0] == '<';
+  const bool is_torch = text.find("/torch/") != std::string::npos || text.find("/tidemark/") != std::string::npos ||
+                        text.empty() || text[0] == '<';
   return lines().files.emplace(code, File{std::move(text), is_torch}).first->second;
 }
 
@@ -77,7 +81,7 @@ std::uint32_t line_of_objects() {
   std::uint32_t id = 0;
   PyObject* frame = PyEval_GetFrame();
   if (frame) Py_IncRef(frame);
-  while (frame) {   // to the end: a frame that is left with a reference keeps all of its callers, and their tensors
+  while (frame) {  // to the end: a frame that is left with a reference keeps all of its callers, and their tensors
     PyObject* code = PyFrame_GetCode(frame);
     if (!file_of(code).is_torch) id = intern(code, PyFrame_GetLineNumber(frame));
     Py_DecRef(code);
@@ -103,7 +107,8 @@ std::uint32_t line_count() { return static_cast<std::uint32_t>(lines().texts.siz
 
 }  // namespace tidemark
 
-/// For python/tidemark (ctypes), from within some functions of its own: whether lines are read without an object made for them.
+/// For python/tidemark (ctypes), from within some functions of its own: whether lines are read without an object made
+/// for them.
 extern "C" bool tidemark_read_frames_as_they_lie() {
   tidemark::layout() = tidemark::FrameLayout::find();
   return tidemark::layout().has_value();

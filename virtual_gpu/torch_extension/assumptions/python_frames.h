@@ -5,7 +5,8 @@
 
 namespace tidemark {
 
-/// The innermost Python line outside PyTorch's own files, as an id; 0 when no Python runs on this thread.  Takes the GIL.
+/// The innermost Python line outside PyTorch's own files, as an id; 0 when no Python runs on this thread.  Takes the
+/// GIL.
 std::uint32_t python_line();
 /// "file:line" of an id.
 const std::string& line_text(std::uint32_t id);

@@ -1,8 +1,10 @@
-// Who asks the allocator: the operation, the Python line, and in backward those of the forward operation that made the node.
+// Who asks the allocator: the operation, the Python line, and in backward those of the forward operation that made the
+// node.
 //
 // Note [Neutral]
-// Nothing here holds a tensor, runs Python code or changes what PyTorch decides: operations come from RecordFunction callbacks, as the
-// profiler gets them.  A backward node is matched to the forward line and module that made it by sequence number, as the profiler does.
+// Nothing here holds a tensor, runs Python code or changes what PyTorch decides: operations come from RecordFunction
+// callbacks, as the profiler gets them.  A backward node is matched to the forward line and module that made it by
+// sequence number, as the profiler does.
 #include <ATen/record_function.h>
 
 #include <algorithm>
@@ -34,7 +36,7 @@ void remember_forward(std::int64_t sequence) {
   auto& list = forward_contexts().by_thread[at::RecordFunction::currentThreadId()];
   if (!list.empty() && list.back().first >= sequence) {
     if (list.back().first == sequence) return;
-    list.clear();   // the counter began again: another thread of the same number, or a new graph
+    list.clear();  // the counter began again: another thread of the same number, or a new graph
   }
   list.emplace_back(sequence, context());
 }
@@ -44,7 +46,8 @@ bool recall_forward(std::uint64_t thread, std::int64_t sequence, Context* found)
   const std::lock_guard lock(forward_contexts().mutex);
   const auto list = forward_contexts().by_thread.find(thread);
   if (list == forward_contexts().by_thread.end()) return false;
-  auto after = std::upper_bound(list->second.begin(), list->second.end(), sequence, [](std::int64_t s, const auto& entry) { return s < entry.first; });
+  auto after = std::upper_bound(list->second.begin(), list->second.end(), sequence,
+                                [](std::int64_t s, const auto& entry) { return s < entry.first; });
   if (after == list->second.begin()) return false;
   *found = std::prev(after)->second;
   return true;
@@ -86,6 +89,7 @@ void on_end(const at::RecordFunction& fn, at::ObserverContext* saved) {
 }  // namespace
 }  // namespace tidemark
 
-extern "C" void tidemark_start_blaming() {   // for python/tidemark (ctypes)
-  at::addGlobalCallback(at::RecordFunctionCallback(&tidemark::on_start, &tidemark::on_end).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+extern "C" void tidemark_start_blaming() {  // for python/tidemark (ctypes)
+  at::addGlobalCallback(at::RecordFunctionCallback(&tidemark::on_start, &tidemark::on_end)
+                            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
 }

@@ -1,5 +1,5 @@
-// The names of CUDA's runtime that PyTorch's own C++ headers mention, so that the extension compiles with no CUDA toolkit.
-// Values as in driver_types.h of CUDA 12.4 and 13.0.
+// The names of CUDA's runtime that PyTorch's own C++ headers mention, so that the extension compiles with no CUDA
+// toolkit. Values as in driver_types.h of CUDA 12.4 and 13.0.
 #pragma once
 #include <cstddef>
 
@@ -10,9 +10,23 @@ using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
 using cudaGraph_t = struct CUgraph_st*;
 using cudaGraphExec_t = struct CUgraphExec_st*;
-enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
-enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
+enum cudaStreamCaptureStatus {
+  cudaStreamCaptureStatusNone,
+  cudaStreamCaptureStatusActive,
+  cudaStreamCaptureStatusInvalidated
+};
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal,
+  cudaStreamCaptureModeThreadLocal,
+  cudaStreamCaptureModeRelaxed
+};
 
 extern "C" {
 cudaError_t cudaGetLastError();
@@ -28,7 +42,8 @@ cudaError_t cudaMemcpyAsync(void*, const void*, std::size_t, cudaMemcpyKind, cud
 cudaError_t cudaMemGetInfo(std::size_t*, std::size_t*);
 }
 
-// What else the headers of the torch at hand mention, and nobody here calls: written by the launcher (apps/cli/cuda_names.h).
+// What else the headers of the torch at hand mention, and nobody here calls: written by the launcher
+// (apps/cli/cuda_names.h).
 #if __has_include(<tidemark_cuda_names.h>)
 #include <tidemark_cuda_names.h>
 #endif

@@ -1,4 +1,5 @@
-// The caching allocator's own trace: every event of it, as it happens (c10/cuda/CUDACachingAllocator.h, AllocatorTraceTracker).
+// The caching allocator's own trace: every event of it, as it happens (c10/cuda/CUDACachingAllocator.h,
+// AllocatorTraceTracker).
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include <atomic>
@@ -9,7 +10,7 @@
 namespace tidemark {
 namespace {
 
-using c10::cuda::CUDACachingAllocator::TraceEntry;   // by this name in every supported version
+using c10::cuda::CUDACachingAllocator::TraceEntry;  // by this name in every supported version
 
 std::atomic<int> watched_device{0};
 
@@ -19,14 +20,18 @@ Action action_of(TraceEntry::Action action, bool* known) {
     case TraceEntry::ALLOC: return Action::alloc;
     case TraceEntry::FREE_REQUESTED: return Action::free_requested;
     case TraceEntry::FREE_COMPLETED: return Action::free_completed;
-    case TraceEntry::SEGMENT_ALLOC: case TraceEntry::SEGMENT_MAP: return Action::segment_alloc;
-    case TraceEntry::SEGMENT_FREE: case TraceEntry::SEGMENT_UNMAP: return Action::segment_free;
+    case TraceEntry::SEGMENT_ALLOC:
+    case TraceEntry::SEGMENT_MAP: return Action::segment_alloc;
+    case TraceEntry::SEGMENT_FREE:
+    case TraceEntry::SEGMENT_UNMAP: return Action::segment_free;
     case TraceEntry::OOM: return Action::out_of_memory;
     default: *known = false; return Action::alloc;
   }
 }
 
-auto stats(int device) { return c10::cuda::CUDACachingAllocator::getDeviceStats(static_cast<c10::DeviceIndex>(device)); }
+auto stats(int device) {
+  return c10::cuda::CUDACachingAllocator::getDeviceStats(static_cast<c10::DeviceIndex>(device));
+}
 
 std::int64_t active_bytes(int device) { return stats(device).active_bytes[0].current; }
 
@@ -43,7 +48,7 @@ void on_event(const TraceEntry& entry) {
 
 using namespace tidemark;
 
-extern "C" {   // for python/tidemark (ctypes)
+extern "C" {  // for python/tidemark (ctypes)
 
 /// Once, after CUDA is initialised.  False: this allocator has no trace (cudaMallocAsync, a pluggable one).
 bool tidemark_start_observing(int device) {

@@ -14,7 +14,7 @@ namespace {
 struct Log {
   std::mutex mutex;
   std::vector<Event> events;
-  std::map<std::uint64_t, std::size_t> live;                       // address → its alloc event
+  std::map<std::uint64_t, std::size_t> live;  // address → its alloc event
   Interned operations, modules;
   std::atomic<std::uint8_t> phase{0};
   bool truncated = false;
@@ -28,8 +28,9 @@ Log& log() {
 /// Until something is known about the block itself (`mark`).
 Category category_by_phase(Phase phase) {
   switch (phase) {
-    case Phase::forward: case Phase::backward: return Category::activations;
-    case Phase::optimizer: return Category::workspace;   // what an optimizer keeps is marked as its state
+    case Phase::forward:
+    case Phase::backward: return Category::activations;
+    case Phase::optimizer: return Category::workspace;  // what an optimizer keeps is marked as its state
     default: return Category::other;
   }
 }
@@ -60,10 +61,13 @@ Context& context() {
 
 Interned& operations() { return log().operations; }
 
-void log_event(Action action, std::uint64_t address, std::int64_t bytes, std::uint64_t stream, std::int64_t active_bytes) {
+void log_event(Action action, std::uint64_t address, std::int64_t bytes, std::uint64_t stream,
+               std::int64_t active_bytes) {
   const Context& now = context();
   const auto phase = now.backward ? Phase::backward : static_cast<Phase>(log().phase.load());
-  const Event event{address, bytes, active_bytes, stream, now.operation, now.module, now.line, action, phase, category_by_phase(phase), now.backward};
+  const Event event{address,     bytes,    active_bytes, stream, now.operation,
+                    now.module,  now.line, action,       phase,  category_by_phase(phase),
+                    now.backward};
   const std::lock_guard lock(log().mutex);
   if (log().events.size() >= kLoggedAtMost) {
     log().truncated = true;
@@ -79,7 +83,8 @@ void listen_to_roles() { tidemark_on_role(&on_role); }
 
 std::uint32_t Interned::id(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), text, [](const auto& entry, const std::string& t) { return entry.first < t; });
+  const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), text,
+                                   [](const auto& entry, const std::string& t) { return entry.first < t; });
   if (at != sorted_.end() && at->first == text) return at->second;
   const auto id = static_cast<std::uint32_t>(texts_.size());
   texts_.push_back(text);
@@ -99,7 +104,7 @@ std::uint32_t Interned::size() {
 
 using namespace tidemark;
 
-extern "C" {   // for python/tidemark (ctypes)
+extern "C" {  // for python/tidemark (ctypes)
 
 std::uint32_t tidemark_module_id(const char* name) { return log().modules.id(name); }
 std::uint32_t tidemark_enter_module(std::uint32_t module) {
@@ -116,9 +121,12 @@ const void* tidemark_events() { return log().events.data(); }
 bool tidemark_events_truncated() { return log().truncated; }
 /// `pairs`: address and module number, in turn.
 void tidemark_mark(const std::uint64_t* pairs, std::size_t count, int category) {
-  for (std::size_t i = 0; i < count; ++i) mark(pairs[2 * i], static_cast<Category>(category), static_cast<std::uint32_t>(pairs[2 * i + 1]));
+  for (std::size_t i = 0; i < count; ++i)
+    mark(pairs[2 * i], static_cast<Category>(category), static_cast<std::uint32_t>(pairs[2 * i + 1]));
 }
-std::uint32_t tidemark_text_count(int kind) { return kind == 0 ? log().operations.size() : kind == 1 ? log().modules.size() : line_count(); }
+std::uint32_t tidemark_text_count(int kind) {
+  return kind == 0 ? log().operations.size() : kind == 1 ? log().modules.size() : line_count();
+}
 const char* tidemark_text(int kind, std::uint32_t id) {
   static thread_local std::string text;
   text = kind == 0 ? log().operations.text(id) : kind == 1 ? log().modules.text(id) : line_text(id);

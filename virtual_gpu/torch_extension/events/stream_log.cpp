@@ -1,13 +1,14 @@
 // Note [Which blocks other streams used]
-// Nothing is traced when a block is used on another stream (Tensor.record_stream, ProcessGroupNCCL).  But when such a block is freed, the
-// allocator records one event per stream that used it, right after it has traced the request (DeviceCachingAllocator::free and
-// insert_events, c10/cuda/CUDACachingAllocator.cpp); a block that no other stream used is traced as freed instead.  So an event that a
-// thread records between its FREE_REQUESTED and anything else is the allocator's, and tells block and stream.  Two kinds of event there are
-// the program's own: one more on a stream that had its event, and one that a stream is made to wait for, which is known when it waits.
+// Nothing is traced when a block is used on another stream (Tensor.record_stream, ProcessGroupNCCL).  But when such a
+// block is freed, the allocator records one event per stream that used it, right after it has traced the request
+// (DeviceCachingAllocator::free and insert_events, c10/cuda/CUDACachingAllocator.cpp); a block that no other stream
+// used is traced as freed instead.  So an event that a thread records between its FREE_REQUESTED and anything else is
+// the allocator's, and tells block and stream.  Two kinds of event there are the program's own: one more on a stream
+// that had its event, and one that a stream is made to wait for, which is known when it waits.
 #include "stream_log.h"
 
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -22,7 +23,8 @@ struct Calls {
   std::mutex mutex;
   std::vector<StreamCall> list;
   std::size_t blocks_used = 0;
-  std::unordered_map<std::uint64_t, std::size_t> taken_for_the_allocators;   // events, by handle: which calls last recorded them
+  std::unordered_map<std::uint64_t, std::size_t>
+      taken_for_the_allocators;  // events, by handle: which calls last recorded them
 };
 
 Calls& calls() {
@@ -32,7 +34,7 @@ Calls& calls() {
 
 std::atomic<std::size_t> position{0};
 thread_local std::uint64_t just_freed = 0;
-thread_local std::vector<std::uint64_t> streams_that_used;   // what was just freed, as far as is known
+thread_local std::vector<std::uint64_t> streams_that_used;  // what was just freed, as far as is known
 
 bool is_the_allocators(const StreamCall& call) {
   return call.action == StreamAction::record && just_freed &&
@@ -52,9 +54,10 @@ void take_for_the_programs(std::uint64_t event) {
 
 void on_call(int call, const void* stream, const void* event, std::uint64_t work) {
   const auto action = static_cast<StreamAction>(call);
-  StreamCall entry{position, reinterpret_cast<std::uint64_t>(stream), reinterpret_cast<std::uint64_t>(event), work, action, 0};
+  StreamCall entry{
+      position, reinterpret_cast<std::uint64_t>(stream), reinterpret_cast<std::uint64_t>(event), work, action, 0};
   const std::lock_guard lock(calls().mutex);
-  if (calls().list.size() >= kLoggedAtMost) return;   // as for the allocator's events, without which these mean nothing
+  if (calls().list.size() >= kLoggedAtMost) return;  // as for the allocator's events, without which these mean nothing
   if (is_the_allocators(entry)) {
     entry.action = StreamAction::block_used;
     entry.event = just_freed;
@@ -85,7 +88,7 @@ void allocator_was_left() { just_freed = 0; }
 
 using namespace tidemark;
 
-extern "C" {   // for python/tidemark (ctypes)
+extern "C" {  // for python/tidemark (ctypes)
 
 std::size_t tidemark_stream_call_count() {
   const std::lock_guard lock(calls().mutex);

@@ -1,6 +1,7 @@
-// Host memory that PyTorch's tensors take: large ones in pages that are there only where they are written (virtual_gpu/host_pages.h), all of it counted, for
-// what offloading moves there.  Counted as it was asked for; neither files that are mapped (safetensors) nor memory that others own (NumPy, shared memory)
-// pass through here; pinned memory is cudaHostAlloc's.
+// Host memory that PyTorch's tensors take: large ones in pages that are there only where they are written
+// (virtual_gpu/host_pages.h), all of it counted, for what offloading moves there.  Counted as it was asked for; neither
+// files that are mapped (safetensors) nor memory that others own (NumPy, shared memory) pass through here; pinned
+// memory is cudaHostAlloc's.
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 
@@ -26,7 +27,8 @@ class Counting final : public c10::Allocator {
       return {pages, pages, &release, c10::Device(c10::kCPU)};
     }
     c10::DataPtr data = real_->allocate(bytes);
-    if (data.get() != data.get_context() || !data.compare_exchange_deleter(free_, &release)) return data;   // not its plain kind, which alone can be told by address
+    if (data.get() != data.get_context() || !data.compare_exchange_deleter(free_, &release))
+      return data;  // not its plain kind, which alone can be told by address
     count(data.get(), bytes);
     return data;
   }
@@ -58,7 +60,7 @@ class Counting final : public c10::Allocator {
   std::int64_t now_ = 0, peak_ = 0;
 };
 
-Counting* counting = nullptr;   // made once, never destroyed: tensors are freed after static destructors have run
+Counting* counting = nullptr;  // made once, never destroyed: tensors are freed after static destructors have run
 
 void Counting::release(void* data) {
   {
@@ -75,14 +77,15 @@ void Counting::release(void* data) {
 }  // namespace
 }  // namespace tidemark
 
-extern "C" {   // for python/tidemark (ctypes)
+extern "C" {  // for python/tidemark (ctypes)
 
 /// From here on, what PyTorch's CPU allocator hands out is counted.
 void tidemark_start_counting_host_memory() {
   c10::Allocator* real = c10::GetCPUAllocator();
   if (tidemark::counting || !real->raw_deleter()) return;
   tidemark::counting = new tidemark::Counting(real);
-  pthread_atfork([] { tidemark::counting->before_fork(); }, [] { tidemark::counting->after_fork(); }, [] { tidemark::counting->after_fork(); });
+  pthread_atfork([] { tidemark::counting->before_fork(); }, [] { tidemark::counting->after_fork(); },
+                 [] { tidemark::counting->after_fork(); });
   c10::SetCPUAllocator(tidemark::counting, /*priority=*/1);
 }
 

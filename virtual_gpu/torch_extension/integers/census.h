@@ -5,9 +5,9 @@
 namespace tidemark {
 
 struct Census {
-  bool cuda_inputs = false;   // it reads the virtual device
-  bool cuda_floats = false;   // … and float (or quantised, sparse, nested) data there, which is not known
-  bool integers = false;      // an argument, here or on the host, is integer or boolean
+  bool cuda_inputs = false;  // it reads the virtual device
+  bool cuda_floats = false;  // … and float (or quantised, sparse, nested) data there, which is not known
+  bool integers = false;     // an argument, here or on the host, is integer or boolean
 };
 
 inline Census take_census(const Arguments& arguments) {

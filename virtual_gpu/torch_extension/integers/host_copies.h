@@ -1,4 +1,5 @@
-// Copies between large host tensors, page by page: what is zero because nobody wrote it stays so in the copy, and takes no memory there either.
+// Copies between large host tensors, page by page: what is zero because nobody wrote it stays so in the copy, and takes
+// no memory there either.
 #pragma once
 #include <ATen/core/Tensor.h>
 

@@ -1,9 +1,10 @@
-// Host data that takes memory only where somebody wrote it (virtual_gpu/host_pages.h), and float data there that nobody reads: parameters before they are trained.
-// Initialising gigabytes of it would cost minutes and the host's memory, and no byte on the card depends on it.
+// Host data that takes memory only where somebody wrote it (virtual_gpu/host_pages.h), and float data there that nobody
+// reads: parameters before they are trained. Initialising gigabytes of it would cost minutes and the host's memory, and
+// no byte on the card depends on it.
 #pragma once
+#include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/core/stack.h>
-#include <ATen/core/Tensor.h>
 
 #include "op_plan.h"
 
@@ -16,10 +17,12 @@ bool is_unknown(const at::Tensor& tensor);
 void mark_unknown(const at::Tensor& tensor);
 void mark_known(const at::Tensor& tensor);
 
-/// If `op` would only write zeros, or numbers that nobody can know (drawn at random, or made of such), into large host data, does the
-/// operation's bookkeeping without its work and returns true; the stack then holds its results.  Copies are made page by page.
+/// If `op` would only write zeros, or numbers that nobody can know (drawn at random, or made of such), into large host
+/// data, does the operation's bookkeeping without its work and returns true; the stack then holds its results.  Copies
+/// are made page by page.
 bool skip_host_data(const c10::OperatorHandle& op, const OpPlan& plan, torch::jit::Stack* stack);
 /// After an operation that ran: remembers fresh uninitialised host tensors, forgets those that got data.
-void note_host_data(const OpPlan& plan, const std::vector<c10::IValue>& arguments, const torch::jit::Stack& results, std::size_t first_result);
+void note_host_data(const OpPlan& plan, const std::vector<c10::IValue>& arguments, const torch::jit::Stack& results,
+                    std::size_t first_result);
 
 }  // namespace tidemark

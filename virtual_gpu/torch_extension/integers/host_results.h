@@ -6,8 +6,8 @@
 
 namespace tidemark {
 
-/// If `op` would make one float tensor, element by element or by joining, out of large host tensors without known values, puts it on the
-/// stack in the place of the arguments and returns true.
+/// If `op` would make one float tensor, element by element or by joining, out of large host tensors without known
+/// values, puts it on the stack in the place of the arguments and returns true.
 bool make_unknown_result(const c10::OperatorHandle& op, const OpPlan& plan, torch::jit::Stack* stack);
 
 }  // namespace tidemark

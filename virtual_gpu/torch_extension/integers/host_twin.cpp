@@ -39,11 +39,15 @@ torch::jit::Stack call_on_host(const c10::OperatorHandle& op, const Arguments& a
   const auto& schema_arguments = op.schema().arguments();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& name = schema_arguments[i].name();
-    if (name == "generator") stack.emplace_back(host_generator());
-    else if (name == "pin_memory") stack.emplace_back();
-    else stack.push_back(on_host(arguments[i], wider));
+    if (name == "generator")
+      stack.emplace_back(host_generator());
+    else if (name == "pin_memory")
+      stack.emplace_back();
+    else
+      stack.push_back(on_host(arguments[i], wider));
   }
-  // Results that are references to arguments are copied after these have left the stack (make_boxed_from_unboxed_functor.h, push_outputs of a tuple).
+  // Results that are references to arguments are copied after these have left the stack
+  // (make_boxed_from_unboxed_functor.h, push_outputs of a tuple).
   const torch::jit::Stack kept = stack;
   op.callBoxed(&stack);
   return stack;
@@ -69,7 +73,8 @@ void for_each_tensor(const c10::IValue& value, const std::function<void(const at
 }
 
 bool is_plain(const at::Tensor& tensor) {
-  return !tensor.unsafeGetTensorImpl()->is_python_dispatch() && tensor.layout() == c10::kStrided && !tensor.is_nested() && !tensor.is_quantized() && tensor.has_storage() && !tensor._is_zerotensor() &&
+  return !tensor.unsafeGetTensorImpl()->is_python_dispatch() && tensor.layout() == c10::kStrided &&
+         !tensor.is_nested() && !tensor.is_quantized() && tensor.has_storage() && !tensor._is_zerotensor() &&
          !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
 }
 
@@ -80,12 +85,15 @@ bool is_cuda_integer(const at::Tensor& tensor) {
 at::Tensor host_alias(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.is_cuda()) return tensor;
   // const_data_ptr: data_ptr would make a lazy copy real, which allocates.
-  return at::from_blob(const_cast<void*>(tensor.const_data_ptr()), tensor.sizes(), tensor.strides(), tensor.options().device(c10::kCPU));
+  return at::from_blob(const_cast<void*>(tensor.const_data_ptr()), tensor.sizes(), tensor.strides(),
+                       tensor.options().device(c10::kCPU));
 }
 
 void clear(const at::Tensor& tensor) {
-  if (tensor.is_cuda() && tensor.is_non_overlapping_and_dense()) tidemark_fill(const_cast<void*>(tensor.const_data_ptr()), 0, tensor.nbytes());
-  else host_alias(tensor).fill_(0);
+  if (tensor.is_cuda() && tensor.is_non_overlapping_and_dense())
+    tidemark_fill(const_cast<void*>(tensor.const_data_ptr()), 0, tensor.nbytes());
+  else
+    host_alias(tensor).fill_(0);
 }
 
 std::vector<c10::IValue> run_on_host(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments) {
@@ -95,10 +103,10 @@ std::vector<c10::IValue> run_on_host(const c10::OperatorHandle& op, const OpPlan
   } catch (const c10::Error&) {
     if (!plan.written.empty()) throw;
   }
-  try {   // unsigned, boolean and 16-bit kernels that only the card has
+  try {  // unsigned, boolean and 16-bit kernels that only the card has
     return call_on_host(op, arguments, c10::kLong);
   } catch (const c10::Error&) {
-    return call_on_host(op, arguments, c10::kDouble);   // histc and others that count in floats on the host
+    return call_on_host(op, arguments, c10::kDouble);  // histc and others that count in floats on the host
   }
 }
 
@@ -108,7 +116,9 @@ void store(const c10::IValue& result, const c10::IValue& host_result) {
   for_each_tensor(host_result, [&](const at::Tensor& t) { sources.push_back(t); });
   if (targets.size() != sources.size()) return;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (!c10::isIntegralType(targets[i].scalar_type(), true) || !is_plain(targets[i]) || targets[i].sizes() != sources[i].sizes()) continue;
+    if (!c10::isIntegralType(targets[i].scalar_type(), true) || !is_plain(targets[i]) ||
+        targets[i].sizes() != sources[i].sizes())
+      continue;
     at::Tensor target = host_alias(targets[i]);
     if (target.data_ptr() != sources[i].data_ptr()) target.copy_(sources[i]);
   }

@@ -9,7 +9,8 @@ class OpWork {
  public:
   OpWork();
   /// Its results are on `stack` from `first_result` on.
-  void tell(const OpPlan& plan, const Arguments& arguments, const torch::jit::Stack& stack, std::size_t first_result) const;
+  void tell(const OpPlan& plan, const Arguments& arguments, const torch::jit::Stack& stack,
+            std::size_t first_result) const;
 
  private:
   std::int64_t before_[3];

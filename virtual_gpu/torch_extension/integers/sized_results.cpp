@@ -12,7 +12,8 @@
 namespace tidemark {
 namespace {
 
-/// unique_dim(self, dim, …), unique_dim_consecutive(self, dim, …), unique_consecutive(self, inverse, counts, dim?): the dimension, if there is one.
+/// unique_dim(self, dim, …), unique_dim_consecutive(self, dim, …), unique_consecutive(self, inverse, counts, dim?): the
+/// dimension, if there is one.
 std::optional<std::int64_t> dimension(const std::string& name, const Arguments& arguments) {
   if (name == "aten::unique_dim" || name == "aten::unique_dim_consecutive") return arguments[1].toInt();
   if (name == "aten::unique_consecutive" && !arguments[3].isNone()) return arguments[3].toInt();
@@ -36,8 +37,10 @@ at::Tensor places(const at::Tensor& sparse) {
   return std::get<0>(at::unique_dim(host_alias(sparse._indices()), 1));
 }
 
-/// The number that the device would have counted; none if the operation reads no such number or its arguments are wrong.
-std::optional<std::int64_t> true_count(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments, const Census& census) {
+/// The number that the device would have counted; none if the operation reads no such number or its arguments are
+/// wrong.
+std::optional<std::int64_t> true_count(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments,
+                                       const Census& census) {
   const at::Tensor& self = arguments[0].toTensor();
   if (plan.name == "aten::nonzero") {
     if (!census.cuda_floats) return count_true(self);
@@ -54,20 +57,28 @@ std::optional<std::int64_t> true_count(const c10::OperatorHandle& op, const OpPl
   return count_along(dimension(plan.name, arguments), run_on_host(op, plan, arguments).at(0).toTensor());
 }
 
-/// Where a boolean mask selects: its true elements.  Elsewhere `nonzero` is seen by itself when these operations call it.
+/// Where a boolean mask selects: its true elements.  Elsewhere `nonzero` is seen by itself when these operations call
+/// it.
 std::optional<std::int64_t> count_in_mask(const OpPlan& plan, const Arguments& arguments) {
-  if (plan.name != "aten::index" && plan.name != "aten::index_put_" && plan.name != "aten::_index_put_impl_" && plan.name != "aten::masked_select") return std::nullopt;
+  if (plan.name != "aten::index" && plan.name != "aten::index_put_" && plan.name != "aten::_index_put_impl_" &&
+      plan.name != "aten::masked_select")
+    return std::nullopt;
   std::optional<std::int64_t> count;
-  for_each_tensor(arguments[1], [&](const at::Tensor& mask) { if (mask.scalar_type() == c10::kBool && is_plain(mask)) count = count_true(mask); });
+  for_each_tensor(arguments[1], [&](const at::Tensor& mask) {
+    if (mask.scalar_type() == c10::kBool && is_plain(mask)) count = count_true(mask);
+  });
   return count;
 }
 
 }  // namespace
 
-PromisedCount::PromisedCount(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments, const Census& census, bool under_python) {
+PromisedCount::PromisedCount(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments,
+                             const Census& census, bool under_python) {
   if (!census.cuda_inputs) return;
   try {
-    const auto count = plan.sized_by_data ? true_count(op, plan, arguments, census) : under_python ? count_in_mask(plan, arguments) : std::nullopt;
+    const auto count = plan.sized_by_data ? true_count(op, plan, arguments, census)
+                       : under_python     ? count_in_mask(plan, arguments)
+                                          : std::nullopt;
     if (count) {
       tidemark_promise_count(*count);
       made_ = true;

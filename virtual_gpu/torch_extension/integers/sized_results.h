@@ -6,11 +6,13 @@
 
 namespace tidemark {
 
-/// Promises the true count to that read, for as long as the operation runs; an operation that throws leaves nothing behind.
+/// Promises the true count to that read, for as long as the operation runs; an operation that throws leaves nothing
+/// behind.
 class PromisedCount {
  public:
   /// `under_python`: a Python mode hides from us what the operation calls.
-  PromisedCount(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments, const Census& census, bool under_python);
+  PromisedCount(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments, const Census& census,
+                bool under_python);
   ~PromisedCount();
   PromisedCount(const PromisedCount&) = delete;
   PromisedCount& operator=(const PromisedCount&) = delete;
