@@ -26,20 +26,20 @@ _Config = str | os.PathLike[str] | Mapping[str, Any] | _PretrainedConfig | _Modu
 class SpecOptions(TypedDict, total=False):
     head: str
     """What the model is trained for, such as causal_lm (auto: what config.json says)"""
-    dtype: Literal["bf16", "fp16", "fp32"]
+    dtype: Literal['bf16', 'fp16', 'fp32']
     """Type of the weights"""
-    attn: Literal["auto", "sdpa", "eager"]
+    attn: Literal['auto', 'sdpa', 'eager']
     """Implementation of attention (auto: sdpa where transformers has it for the model)"""
-    experts_implementation: Literal["grouped_mm", "batched_mm", "eager"]
+    experts_implementation: Literal['grouped_mm', 'batched_mm', 'eager']
     """Implementation of experts, of models that have them"""
-    use_cache: Literal["auto", "true", "false", True, False]
+    use_cache: Literal['auto', 'true', 'false', True, False]
     """Whether the forward pass fills a key/value cache (auto: as transformers does)"""
     freeze: Sequence[str]
     """Parameters that are not trained: those with one of these texts in their name (a,b or given twice); a whole feature encoder as freeze_feature_encoder() does it"""
     train_only: Sequence[str]
     """Parameters that are trained, all others not; freeze comes after it"""
-    load: Literal["to", "wrapped", "device_map"]
-    """How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs (fsdp1, fsdp2, gemini); or by from_pretrained(device_map="auto"), on one GPU"""
+    load: Literal['to', 'wrapped', 'device_map', 'device']
+    """How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs (fsdp1, fsdp2, gemini); or by from_pretrained: with device_map="auto", on one GPU, or device_map={"": device}, which says where (device)"""
     batch: int
     """Samples per forward and backward pass, of each GPU, pipeline of GPUs, or GPUs that share tokens"""
     seq: int
@@ -56,9 +56,9 @@ class SpecOptions(TypedDict, total=False):
     """How tokens spread over experts: balanced or skewed:X"""
     labels: bool
     """The model gets labels and computes the loss itself"""
-    loop: Literal["plain", "trainer", "sft_trainer"]
+    loop: Literal['plain', 'trainer', 'sft_trainer']
     """Whose loop it is: a plain PyTorch loop, that of transformers' Trainer over accelerate, or of TRL's SFTTrainer, whose loss makes no logits"""
-    autocast: Literal["none", "bf16", "fp16", None]
+    autocast: Literal['none', 'bf16', 'fp16', None]
     """torch.autocast around forward and loss"""
     grad_scaler: bool
     """torch.amp.GradScaler scales the loss"""
@@ -66,11 +66,11 @@ class SpecOptions(TypedDict, total=False):
     """Forward and backward passes per optimizer step"""
     max_grad_norm: float | None
     """Clip gradients to this norm (default: no clipping)"""
-    zero_grad: Literal["after_step", "before_forward", "before_backward"]
+    zero_grad: Literal['after_step', 'before_forward', 'before_backward']
     """Where the loop calls zero_grad"""
     set_to_none: bool
     """zero_grad frees gradients instead of filling them with zeros"""
-    checkpointing: Literal["none", "non_reentrant", "reentrant", None]
+    checkpointing: Literal['none', 'non_reentrant', 'reentrant', None]
     """Gradient checkpointing of the model's layers"""
     checkpoint_every: int
     """Checkpoint each n-th layer alone"""
@@ -82,9 +82,9 @@ class SpecOptions(TypedDict, total=False):
     """Checkpointed layers that keep these results, as checkpoint_layers says them (default: all)"""
     steps: int
     """Optimizer steps; states appear in the first, and from the third on nothing is new"""
-    optimizer: Literal["adamw", "adam", "sgd", "adafactor", "rmsprop", "adagrad"]
+    optimizer: Literal['adamw', 'adam', 'sgd', 'adafactor', 'rmsprop', 'adagrad']
     """Optimizer"""
-    optimizer_impl: Literal["auto", "foreach", "fused", "loop"]
+    optimizer_impl: Literal['auto', 'foreach', 'fused', 'loop']
     """Its implementation (auto: as torch chooses)"""
     weight_decay: float | None
     """Weight decay (default: the optimizer's own)"""
@@ -104,13 +104,13 @@ class SpecOptions(TypedDict, total=False):
     """Linear modules in 4 or 8 bits, by bitsandbytes; {} for 4 bits with the defaults of BitsAndBytesConfig"""
     gpus: int
     """GPUs that train together"""
-    parallel: Literal["none", "ddp", "zero1", "zero2", "zero3", "fsdp1", "fsdp2", "ep", "gemini", None]
+    parallel: Literal['none', 'ddp', 'zero1', 'zero2', 'zero3', 'fsdp1', 'fsdp2', 'ep', 'gemini', None]
     """How they share the work"""
     rank: int
     """The one whose memory is meant"""
     gpus_per_node: int
     """GPUs of one node (0: all of them)"""
-    link: Literal["auto", "nvlink", "pcie"]
+    link: Literal['auto', 'nvlink', 'pcie']
     """What joins the GPUs of a node, for NCCL's buffers (auto: what the card has)"""
     ddp: Mapping[str, Any] | None
     """DistributedDataParallel's options; {} for its defaults"""
@@ -166,7 +166,5 @@ class PlanOptions(SpecOptions, total=False):
     """How many are given, the best first"""
 
 def predict(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, all_ranks: bool = False, margin: str | None = None, offline: bool = False, **options: Unpack[SpecOptions]) -> Report: ...
-def plan(
-    config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, offline: bool = False, ray: bool = False, progress: Callable[[Progress], object] | None = None, **options: Unpack[PlanOptions]
-) -> Plan: ...
+def plan(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, offline: bool = False, ray: bool = False, progress: Callable[[Progress], object] | None = None, **options: Unpack[PlanOptions]) -> Plan: ...
 def options() -> dict[str, Any]: ...

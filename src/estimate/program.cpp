@@ -115,9 +115,11 @@ std::shared_ptr<const LayerRanges> layers_of(const std::vector<std::string>& tex
   return texts.empty() ? nullptr : std::make_shared<const LayerRanges>(parse_layers(texts));
 }
 
-void to_device(Run& run, Module& root, bool by_device_map = false) {
+bool is_by_device_map(Load how) { return how == Load::device_map || how == Load::device; }
+
+void to_device(Run& run, Module& root, Load how = Load::to) {
   const Setting<Category> category(run.category, Category::parameters);
-  by_device_map ? load_by_device_map(run, root) : root.to_device(run);
+  is_by_device_map(how) ? load_by_device_map(run, root, how == Load::device_map) : root.to_device(run);
 }
 
 /// All of the engine's weights are bf16.
@@ -198,15 +200,14 @@ bool has_experts(const Value& config) {
 }
 
 /// As far as it is known.
-bool loads_by_device_map(const Spec& spec, const Value& config, const Assume& assume) {
-  if (spec.load != Load::device_map) return false;
+Load known_load(const Spec& spec, const Value& config, const Assume& assume) {
+  if (!is_by_device_map(spec.load)) return spec.load;
   const std::optional<Release> release = release_of(spec.transformers);
-  const bool is_known = (!release || release->major >= 5) && !has_experts(config);
-  if (!is_known)
-    assume(
-        "weights get to the card as Module.to moves them: what from_pretrained(device_map=\"auto\") leaves behind of experts, "
-        "which it lays together while others come, and before transformers 5, is not known");
-  return is_known;
+  if ((!release || release->major >= 5) && !has_experts(config)) return spec.load;
+  assume(
+      "weights get to the card as Module.to moves them: what from_pretrained(device_map=...) leaves behind of experts, "
+      "which it lays together while others come, and before transformers 5, is not known");
+  return Load::to;
 }
 
 /// The model where the program has it before it wraps it.  The result: its parameters, where they are made in parts.
@@ -229,7 +230,7 @@ std::shared_ptr<ParameterStore> load(Run& run, Module& root, const Spec& spec, c
   if (adapted_on_host) add_lora_on_host(root, lora_options_of_engine(*spec.lora, model_type));
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
-    to_device(run, root, loads_by_device_map(spec, model_config, assume));
+    to_device(run, root, known_load(spec, model_config, assume));
   }
   if (adapted_on_host) return nullptr;
   freeze(root, spec);

@@ -149,6 +149,8 @@ void check_parallel(const Spec& spec, const Check& check) {
                  "set parallel to fsdp1, fsdp2 or gemini, or load to to");
   if (spec.load == Load::device_map && !is_alone(spec))
     check.refuse("load", "device_map=\"auto\" lays one model over all GPUs", "set load to to");
+  if (spec.load == Load::device && spec.parallel != none && spec.parallel != ddp)
+    check.refuse("load", "a model of which each GPU has a part is not brought onto one whole", "set load to to");
   if (spec.gemini && spec.parallel != gemini)
     check.refuse("gemini", "they are options of gemini", "set parallel to gemini");
   if (spec.fsdp1 && spec.parallel != fsdp1) check.refuse("fsdp1", "they are options of fsdp1", "set parallel to fsdp1");

@@ -42,8 +42,8 @@ inline constexpr std::array<std::string_view, 2> kQuantTypeNames{"nf4", "fp4"};
 enum class QuantType { nf4, fp4 };
 inline constexpr std::array<std::string_view, 4> kQuantStorageNames{"uint8", "bf16", "fp16", "fp32"};
 enum class QuantStorage { uint8, bf16, fp16, fp32 };
-inline constexpr std::array<std::string_view, 3> kLoadNames{"to", "wrapped", "device_map"};
-enum class Load { to, wrapped, device_map };
+inline constexpr std::array<std::string_view, 4> kLoadNames{"to", "wrapped", "device_map", "device"};
+enum class Load { to, wrapped, device_map, device };
 inline constexpr std::array<std::string_view, 3> kLoopNames{"plain", "trainer", "sft_trainer"};
 
 struct LoraSpec {
@@ -263,10 +263,12 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("train_only", self.train_only,
         text(group, "Parameters that are trained, all others not; freeze comes after it", "TEXTS"));
   visit("load", self.load,
-        choice(group,
-               "How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs "
-               "(fsdp1, fsdp2, gemini); or by from_pretrained(device_map=\"auto\"), on one GPU",
-               kLoadNames));
+        choice(
+            group,
+            "How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs "
+            "(fsdp1, fsdp2, gemini); or by from_pretrained: with device_map=\"auto\", on one GPU, or device_map={\"\": "
+            "device}, which says where (device)",
+            kLoadNames));
 
   group = "Data";
   visit("batch", self.batch,

@@ -89,6 +89,14 @@ void read_towers(TrainingKeys& keys, TrainingDraft& draft) {
                 "with pure_bf16: true all of it is bf16");
 }
 
+/// model/patcher.py, patch_config: device_map={"": device}, but under ZeRO 3 and FSDP.  What trains as fp32 is read in
+/// half precision first, and cast there (read_method).
+Spec as_trained(Spec spec) {
+  const bool is_cast = !spec.lora && spec.dtype == WeightDtype::fp32 && spec.autocast != Autocast::none;
+  if (!is_cast && (spec.parallel == Parallel::none || spec.parallel == Parallel::ddp)) spec.load = Load::device;
+  return spec;
+}
+
 void read(TrainingKeys& keys, TrainingDraft& draft) {
   TrainingArguments arguments;
   read_training_arguments(keys, arguments);
@@ -108,6 +116,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   // hparams/parser.py, get_train_args
   if (draft.spec.lora && !arguments.find_unused_parameters) arguments.find_unused_parameters = false;
   apply_training_arguments(keys, arguments, draft);
+  draft.spec = as_trained(std::move(draft.spec));
   draft.spec.seq = keys.integer("cutoff_len").value_or(2048);
   draft.assume(fmt::format("every sample has cutoff_len tokens, {}", draft.spec.seq));
   // clang-format off: several to a line
@@ -179,6 +188,7 @@ TrainingFormat training_format_llamafactory() {
           .signs = {"stage", "finetuning_type", "cutoff_len", "template", "lora_target", "lora_rank", "flash_attn",
                     "dataset_dir", "preprocessing_num_workers", "overwrite_cache", "max_samples", "plot_loss",
                     "val_size", "pure_bf16", "freeze_vision_tower"},
+          .as_trained = as_trained,
           .read = read,
           .write = write};
 }

@@ -99,8 +99,8 @@ void load(Run& run, const Weight& weight) {
 
 }  // namespace
 
-void load_by_device_map(Run& run, Module& root) {
-  look_at_device(run);
+void load_by_device_map(Run& run, Module& root, bool is_auto) {
+  if (is_auto) look_at_device(run);
   const std::vector<Weight> weights = weights_by_name(root);
   warm_up(run, weights);
   root.name_in(run);

@@ -133,7 +133,7 @@ LORA = ["--lora-r", 16, "--lora-target-modules", "all-linear"]
 NON_REENTRANT, REENTRANT = (["--checkpointing", kind] for kind in ("non_reentrant", "reentrant"))
 # name of the file -> its text, the options that say the same, what it is taken for
 FILES = {
-    "llamafactory.yaml": (LLAMAFACTORY, [*BASE, *LORA, "--lora-alpha", 32, *REENTRANT, "--optimizer-impl", "fused"], "LLaMA-Factory"),
+    "llamafactory.yaml": (LLAMAFACTORY, [*BASE, *LORA, "--load", "device", "--lora-alpha", 32, *REENTRANT, "--optimizer-impl", "fused"], "LLaMA-Factory"),
     "axolotl.yml": (AXOLOTL, [*BASE, *LORA, "--lora-dropout", 0.05, *NON_REENTRANT], "axolotl"),
     "swift.sh": (SWIFT, [*BASE, *LORA, "--lora-dropout", 0.05, *REENTRANT, "--optimizer-impl", "fused"], "ms-swift"),
     "trl.yaml": (TRL, [*BASE[:-1], "sft_trainer", *LORA, "--lora-dropout", 0.05, *NON_REENTRANT, "--load", "device_map"], "TRL's `trl sft`"),
@@ -231,6 +231,7 @@ CHOSEN = {"trl": "bf16", "llamafactory": "auto", "swift": "auto", "axolotl": "au
 @pytest.mark.parametrize("packed", ["nf4", "int8"])
 @pytest.mark.parametrize("form", CHOSEN)
 def test_a_plan_that_packs_weights_is_written(tidemark, predicted, work, form, packed):
+    (work / "model" / "config.json").write_text(json.dumps({**LLAMA, "num_hidden_layers": 12}))  # of fewer, packed weights are not the least
     options = ["plan", "model", "--batch", 2, "--seq", 256, "--gpu", "h100-80gb", "--autocast", "bf16", "--max-grad-norm", 1, *LORA, "--allow", f"quantization={packed}", "--goal", "least_memory", "--json", "plan.json"]
     done = tidemark(*options, "--fix", "allocator,attention,checkpointing,optimizer_impl", "--write", f"{form}={form}.yaml")
     assert done.returncode == 0, done.stdout + done.stderr

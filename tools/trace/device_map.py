@@ -1,4 +1,4 @@
-"""Models that from_pretrained(device_map="auto") has brought onto the only card, as a spec with `load: device_map` stands for it."""
+"""Models that from_pretrained has brought onto a card, by device_map="auto" or {"": device}, as a spec with `load: device_map` or `load: device` stands for it."""
 
 import os
 import tempfile
@@ -7,7 +7,7 @@ from quantization import DTYPES
 
 
 def loads_by_device_map(spec):
-    return spec.get("load") == "device_map"
+    return spec.get("load") in ("device_map", "device")
 
 
 def loaded_by_device_map(spec, auto, config, how):
@@ -18,7 +18,7 @@ def loaded_by_device_map(spec, auto, config, how):
     os.environ["HF_DEACTIVATE_ASYNC_LOAD"] = "1"
     with tempfile.TemporaryDirectory() as folder:
         auto.from_config(config, dtype=dtype).save_pretrained(folder)
-        return auto.from_pretrained(folder, dtype=dtype, device_map="auto", **packed(spec), **how)
+        return auto.from_pretrained(folder, dtype=dtype, device_map="auto" if spec["load"] == "device_map" else {"": torch.cuda.current_device()}, **packed(spec), **how)
 
 
 def packed(spec):

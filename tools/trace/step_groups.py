@@ -87,6 +87,8 @@ def by_trainer():
         "llava": llava, "llava_fp32": {**llava, "dtype": "fp32"}, "llava_whole": {**llava, "fsdp2": whole}, "llava_projector": {**llava, "train_only": ["multi_modal_projector"]}, "llava_frozen_tower": {**llava, "freeze": ["vision_tower"], "checkpointing": "non_reentrant"},
         "llava_lora": {**vision()["llava_lora"]}, "llava_offload": {**llava, "fsdp2": {**low, "offload_policy": "cpu"}}, "qwen2_vl": grids()["qwen2_vl_full"]}
     options |= {"llava": llava, "llava_amp_checkpoint": {**llava, **mixed, "checkpointing": "non_reentrant"}, "llava_lora": vision()["llava_lora"], "qwen2_vl": grids()["qwen2_vl_full"]}
+    words = {"load": "device", "model": {**MODEL, "vocab_size": 70000}, "autocast": "bf16"}   # its embeddings are cut out of the block that is asked for first
+    options |= {"device": words, "device_lora": {**words, "lora": LORA, "max_grad_norm": 1.0}, "device_fp32": {**words, "dtype": "fp32"}, "device_ddp": {**words, "gpus": 2, "parallel": "ddp", "lora": LORA}}
     options |= {f"fsdp2_{name}": {"gpus": 4, "parallel": "fsdp2", "load": "wrapped", "fsdp2": low, **chosen} for name, chosen in sharded.items()}
     engine = {"plain": {}, "accumulate": {"grad_accumulation": 3}, "lora": {"lora": LORA}, "checkpoint": {"checkpointing": "non_reentrant"}, "no_clip": {"zero": {"gradient_clipping": 0}},
               "frozen": {"freeze": ["norm"]}, "tied_last": {**odd, "rank": 3}, "offload": {"zero": {"offload_optimizer": "cpu"}}}

@@ -70,6 +70,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"OutOfRange", map({{"batch", 0}}), "batch: expected a number between 1 and 1048576, found 0"},
         Case{"UnknownName", map({{"optimizer", "adamx"}}),
              "optimizer: \"adamx\" is not one of adamw, adam, sgd, adafactor, rmsprop, adagrad (did you mean adamw?)"},
+        Case{"WholeOnAGpuOfManyThatShareIt", map({{"gpus", 2}, {"parallel", "fsdp2"}, {"load", "device"}}),
+             "load: a model of which each GPU has a part is not brought onto one whole (set load to to)"},
         Case{"OneModelOverSeveralGpus", map({{"gpus", 2}, {"parallel", "ddp"}, {"load", "device_map"}}),
              "load: device_map=\"auto\" lays one model over all GPUs (set load to to)"},
         Case{"TooManyTokens", map({{"batch", 1 << 20}, {"seq", 1 << 20}}),

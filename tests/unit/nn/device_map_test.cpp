@@ -32,7 +32,7 @@ struct DeviceMap : testing::Test {
   }
   /// What was asked for, behind the look at the device and the block for all.
   std::vector<std::string> loaded() {
-    load_by_device_map(run, root);
+    load_by_device_map(run, root, true);
     std::vector<std::string> modules;
     for (std::size_t i = 2; i < run.ledger().size(); ++i) modules.push_back(run.module_name(run.ledger()[i].module));
     return modules;
@@ -56,7 +56,7 @@ TEST_F(DeviceMap, ATableAlmostAsLargeAsItsBlockIsNotRoundedUp) {
   odd.dtype = Dtype::bf16;
   add_embedding(odd, "embed_tokens", 1000, 8192);  // 16,384,000 bytes: by themselves they take 16 MiB
   add_embedding(odd, "other", 1000, 8192);
-  load_by_device_map(run, odd);
+  load_by_device_map(run, odd, true);
   EXPECT_EQ(odd["embed_tokens"]("weight").bytes(), 16'384'000);
   EXPECT_LT(run.allocator().totals().allocated_bytes, 2 * (16 << 20));
 }
@@ -67,9 +67,14 @@ TEST_F(DeviceMap, WhatIsTiedComesOnce) {
               ElementsAre("model.embed_tokens", "model.layers.2.up_proj", "model.layers.10.up_proj", "model"));
 }
 
+TEST_F(DeviceMap, OneThatSaysTheDeviceLooksForNone) {
+  load_by_device_map(run, root, false);
+  EXPECT_EQ(run.ledger()[0].requested_bytes, 2 * (2 * 1024 * 2048 + 2 * 2048 * 16));
+}
+
 TEST_F(DeviceMap, OfPackedWeightsHalfAByteIsCounted) {
   quantize_modules(root, {.skip_modules = std::vector<std::string>{"embed_tokens"}});
-  load_by_device_map(run, root);
+  load_by_device_map(run, root, true);
   EXPECT_EQ(run.ledger()[1].requested_bytes, 2 * 1024 * 2048 + (1024 * 2048 + 2 * 2048 * 16) / 2 - (2 << 20));
 }
 
