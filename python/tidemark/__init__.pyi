@@ -38,8 +38,10 @@ class SpecOptions(TypedDict, total=False):
     """Parameters that are not trained: those with one of these texts in their name (a,b or given twice); a whole feature encoder as freeze_feature_encoder() does it"""
     train_only: Sequence[str]
     """Parameters that are trained, all others not; freeze comes after it"""
-    load: Literal['to', 'wrapped', 'device_map', 'device']
-    """How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs (fsdp1, fsdp2, gemini); or by from_pretrained: with device_map="auto", on one GPU, or device_map={"": device}, which says where (device)"""
+    input_require_grads: bool
+    """What embeddings give asks for gradients without checkpointing, too: enable_input_require_grads()"""
+    load: Literal['to', 'adapted', 'wrapped', 'device_map', 'device']
+    """How weights get onto the card: built on the CPU, then by Module.to, in front of adapters or with those that are made there (adapted), or by the wrapper for many GPUs (fsdp1, fsdp2, gemini); or by from_pretrained: with device_map="auto", on one GPU, or device_map={"": device}, which says where (device)"""
     batch: int
     """Samples per forward and backward pass, of each GPU, pipeline of GPUs, or GPUs that share tokens"""
     seq: int

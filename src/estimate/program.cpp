@@ -81,6 +81,7 @@ LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
 /// _prepare_model_for_gradient_checkpointing).
 bool asks_gradients_of_embeddings(const Spec& spec) {
   const std::optional<Release> release = release_of(spec.transformers);
+  if (spec.input_require_grads) return true;
   return spec.checkpointing != Checkpointing::none && (spec.lora || !release || release->major >= 5);
 }
 
@@ -226,8 +227,10 @@ std::shared_ptr<ParameterStore> load(Run& run, Module& root, const Spec& spec, c
   if (spec.quantization) quantize_modules(root, quantization_options(*spec.quantization));
   // The Trainer leaves a model, adapters and all, to DeepSpeed's engine, which casts it on the host and moves it.
   // transformers: trainer.py (5.17.0), place_model_on_device; deepspeed/runtime/engine.py, _configure_distributed_model
-  const bool adapted_on_host = spec.lora && !spec.quantization && is_zero(spec.parallel) && runs_as_trainer(spec);
-  if (adapted_on_host) add_lora_on_host(root, lora_options_of_engine(*spec.lora, model_type));
+  const bool by_engine = spec.lora && !spec.quantization && is_zero(spec.parallel) && runs_as_trainer(spec);
+  const bool adapted_on_host = by_engine || spec.load == Load::adapted;
+  if (adapted_on_host)
+    add_lora_on_host(root, (by_engine ? lora_options_of_engine : lora_options)(*spec.lora, model_type));
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
     to_device(run, root, known_load(spec, model_config, assume));

@@ -149,6 +149,11 @@ void check_parallel(const Spec& spec, const Check& check) {
                  "set parallel to fsdp1, fsdp2 or gemini, or load to to");
   if (spec.load == Load::device_map && !is_alone(spec))
     check.refuse("load", "device_map=\"auto\" lays one model over all GPUs", "set load to to");
+  if (spec.load == Load::adapted && (!spec.lora || spec.quantization))
+    check.refuse("load", "there are no adapters that could be made before the weights are on the card",
+                 "set lora, and no quantization, or load to to");
+  if (spec.load == Load::adapted && spec.parallel != none && spec.parallel != ddp)
+    check.refuse("load", "adapters of a model of which each GPU has a part are made elsewhere", "set load to to");
   if (spec.load == Load::device && spec.parallel != none && spec.parallel != ddp)
     check.refuse("load", "a model of which each GPU has a part is not brought onto one whole", "set load to to");
   if (spec.gemini && spec.parallel != gemini)

@@ -42,8 +42,8 @@ inline constexpr std::array<std::string_view, 2> kQuantTypeNames{"nf4", "fp4"};
 enum class QuantType { nf4, fp4 };
 inline constexpr std::array<std::string_view, 4> kQuantStorageNames{"uint8", "bf16", "fp16", "fp32"};
 enum class QuantStorage { uint8, bf16, fp16, fp32 };
-inline constexpr std::array<std::string_view, 4> kLoadNames{"to", "wrapped", "device_map", "device"};
-enum class Load { to, wrapped, device_map, device };
+inline constexpr std::array<std::string_view, 5> kLoadNames{"to", "adapted", "wrapped", "device_map", "device"};
+enum class Load { to, adapted, wrapped, device_map, device };
 inline constexpr std::array<std::string_view, 3> kLoopNames{"plain", "trainer", "sft_trainer"};
 
 struct LoraSpec {
@@ -86,7 +86,7 @@ struct Spec {
 
   WeightDtype dtype = WeightDtype::bf16;
   Autocast autocast = Autocast::none;
-  bool grad_scaler = false;
+  bool grad_scaler = false, input_require_grads = false;
   Attention attn = Attention::automatic;
   ExpertsImplementation experts_implementation = ExpertsImplementation::grouped_mm;
   UseCache use_cache = UseCache::automatic;
@@ -262,13 +262,17 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
            "TEXTS"));
   visit("train_only", self.train_only,
         text(group, "Parameters that are trained, all others not; freeze comes after it", "TEXTS"));
-  visit("load", self.load,
-        choice(
-            group,
-            "How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs "
-            "(fsdp1, fsdp2, gemini); or by from_pretrained: with device_map=\"auto\", on one GPU, or device_map={\"\": "
-            "device}, which says where (device)",
-            kLoadNames));
+  visit(
+      "input_require_grads", self.input_require_grads,
+      text(group, "What embeddings give asks for gradients without checkpointing, too: enable_input_require_grads()"));
+  visit(
+      "load", self.load,
+      choice(
+          group,
+          "How weights get onto the card: built on the CPU, then by Module.to, in front of adapters or with those that "
+          "are made there (adapted), or by the wrapper for many GPUs (fsdp1, fsdp2, gemini); or by from_pretrained: "
+          "with device_map=\"auto\", on one GPU, or device_map={\"\": device}, which says where (device)",
+          kLoadNames));
 
   group = "Data";
   visit("batch", self.batch,

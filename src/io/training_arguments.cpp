@@ -243,4 +243,9 @@ void set_lora(TrainingDraft& draft, std::int64_t r, double alpha, double dropout
   draft.spec.lora = std::move(lora);
 }
 
+Spec loaded_onto_its_device(Spec spec) {
+  if (spec.parallel == Parallel::none || spec.parallel == Parallel::ddp) spec.load = Load::device;
+  return spec;
+}
+
 }  // namespace tidemark::io

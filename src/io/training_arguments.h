@@ -58,4 +58,7 @@ void read_accelerate(const Value& config, TrainingArguments& arguments, const st
 Value without_fsdp_prefix(const Value& map);
 void read_fsdp(TrainingKeys& config, const TrainingArguments& arguments, TrainingDraft& draft);
 
+/// As several trainers load a model of which every GPU has the whole: by from_pretrained(device_map={"": device}).
+Spec loaded_onto_its_device(Spec spec);
+
 }  // namespace tidemark::io

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/release.h"
 #include "io/training_arguments.h"
 #include "io/training_quantization.h"
 #include "io/training_write.h"
@@ -139,6 +140,20 @@ void check_types(TrainingKeys& keys, const TrainingDraft& draft) {
         "with adapter: lora, with deepspeed, with fsdp, or with bf16: false it is");
 }
 
+/// utils/__init__.py, set_pytorch_cuda_alloc_conf; loaders/adapter.py, load_adapter.  utils/config/__init__.py,
+/// choose_device: under `accelerate launch` there is no device_map, so that the Trainer moves the model, adapters and
+/// all; what is quantized is so on its device.
+Spec as_trained(Spec spec) {
+  const std::optional<Release> torch = release_of(spec.torch);
+  if (spec.allocator.empty())
+    spec.allocator = torch && *torch < Release{2, 9} ? "expandable_segments:True,roundup_power2_divisions:16"
+                                                     : "expandable_segments:True";
+  spec.input_require_grads = spec.lora.has_value();
+  if (spec.quantization) return loaded_onto_its_device(std::move(spec));
+  if (spec.lora && (spec.parallel == Parallel::none || spec.parallel == Parallel::ddp)) spec.load = Load::adapted;
+  return spec;
+}
+
 void read(TrainingKeys& keys, TrainingDraft& draft) {
   TrainingArguments arguments;
   draft.model = keys.text("base_model").value_or("");
@@ -163,6 +178,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   arguments.find_unused_parameters = keys.boolean("ddp_find_unused_parameters");
   arguments.weight_decay = keys.real("weight_decay").value_or(0);
   apply_training_arguments(keys, arguments, draft);
+  draft.spec = as_trained(std::move(draft.spec));
   check_types(keys, draft);
   draft.spec.seq = keys.integer("sequence_len").value_or(512);
   draft.assume(fmt::format("every sample has sequence_len tokens, {}", draft.spec.seq));
@@ -231,6 +247,7 @@ TrainingFormat training_format_axolotl() {
           .signs = {"base_model", "sequence_len", "micro_batch_size", "sample_packing", "val_set_size", "adapter",
                     "datasets", "num_epochs", "lora_target_linear", "dataset_prepared_path", "special_tokens",
                     "pad_to_sequence_len", "wandb_project", "lora_r", "load_in_8bit"},
+          .as_trained = as_trained,
           .read = read,
           .write = write};
 }

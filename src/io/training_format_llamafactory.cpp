@@ -89,12 +89,10 @@ void read_towers(TrainingKeys& keys, TrainingDraft& draft) {
                 "with pure_bf16: true all of it is bf16");
 }
 
-/// model/patcher.py, patch_config: device_map={"": device}, but under ZeRO 3 and FSDP.  What trains as fp32 is read in
-/// half precision first, and cast there (read_method).
+/// model/patcher.py, patch_config.  What trains as fp32 is read in half precision first, and cast there (read_method).
 Spec as_trained(Spec spec) {
   const bool is_cast = !spec.lora && spec.dtype == WeightDtype::fp32 && spec.autocast != Autocast::none;
-  if (!is_cast && (spec.parallel == Parallel::none || spec.parallel == Parallel::ddp)) spec.load = Load::device;
-  return spec;
+  return is_cast ? spec : loaded_onto_its_device(std::move(spec));
 }
 
 void read(TrainingKeys& keys, TrainingDraft& draft) {

@@ -28,6 +28,7 @@ Spec sayable(const Spec& spec) {
   plain.checkpointing = spec.checkpointing, plain.checkpoint_every = spec.checkpoint_every;
   plain.checkpoint_layers = spec.checkpoint_layers;
   plain.checkpoint_save = spec.checkpoint_save, plain.checkpoint_save_layers = spec.checkpoint_save_layers;
+  plain.input_require_grads = spec.input_require_grads;
   plain.freeze = spec.freeze, plain.train_only = spec.train_only, plain.lora = spec.lora;
   if (!is_zero(spec.parallel)) plain.quantization = spec.quantization;
   plain.gpus = spec.gpus, plain.gpus_per_node = spec.gpus_per_node, plain.link = spec.link;
@@ -179,6 +180,7 @@ std::string model_text(const TrainingAnswer& answer) {
     text += "model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)\n";
   text += "model.train()\n";
   if (spec.lora) text += lora_text(*spec.lora, spec.quantization.has_value());
+  if (spec.input_require_grads) text += "model.enable_input_require_grads()\n";
   const bool caches = spec.checkpointing == Checkpointing::none && spec.use_cache != UseCache::no;
   text += fmt::format("model.config.use_cache = {}\n", truth(caches));
   return text + checkpointing_text(spec);

@@ -161,6 +161,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   read_quantization(keys, draft);
   read_towers(keys, draft);
   apply_training_arguments(keys, arguments, draft);
+  draft.spec = loaded_onto_its_device(std::move(draft.spec));  // model/utils.py, get_default_device_map
   draft.spec.seq = keys.integer("max_length").value_or(0);
   draft.assume(draft.spec.seq > 0 ? fmt::format("every sample has max_length tokens, {}", draft.spec.seq)
                                   : "every sample is as long as the model takes");
@@ -226,6 +227,7 @@ TrainingFormat training_format_swift() {
           .signs = {"model", "tuner_type", "train_type", "split_dataset_ratio", "target_modules", "attn_impl",
                     "max_length", "model_author", "model_name", "system", "quant_bits", "quant_method", "freeze_vit",
                     "load_from_cache_file", "lora_rank", "truncation_strategy"},
+          .as_trained = loaded_onto_its_device,
           .read = read,
           .write = write};
 }

@@ -30,7 +30,7 @@ const TrainingFormat& format_named(std::string_view name, const std::string& whe
 Spec comparable(Spec spec) {
   spec.model = {};
   if (spec.loop == LoopKind::sft_trainer) spec.loop = LoopKind::trainer;  // which of them is the file's to say
-  if (spec.load == Load::device_map || spec.load == Load::device) spec.load = Load::to;
+  if (spec.load != Load::wrapped) spec.load = Load::to;
   spec.gpu.clear(), spec.memory.clear(), spec.torch.clear(), spec.transformers.clear();
   spec.steps = 3;
   spec.rank = 0;

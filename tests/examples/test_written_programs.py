@@ -220,15 +220,15 @@ def test_llamafactory_starts_with_what_is_written(run, tmp_path, method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_swift_starts_with_what_is_written(run, tmp_path, method):
-    """It computes no logits for tokens without a label, here those of the question."""
+    """It computes no logits for tokens without a label, here six of the question in each sample."""
     python = environment_with("ms-swift", [["ms-swift==4.6.0"]])
 
     def command(at, written, data):
         return [at / "swift", "sft", written, "--dataset", data / "train.jsonl", "--output_dir", tmp_path / "out", "--model_type", "llama", "--template", "dummy", "--truncation_strategy", "right"]
 
     rows = [{"messages": [{"role": "user", "content": "w1 w2 w3"}, {"role": "assistant", "content": WORDS}]}] * 40
-    (allocated, _), (planned_bytes, _) = started(run, tmp_path, method, "swift", command, python, rows, MODELSCOPE_CACHE=str(tmp_path / "cache"))
-    assert allocated <= planned_bytes <= 1.01 * allocated
+    (allocated, reserved), (planned_bytes, planned_reserved) = started(run, tmp_path, method, "swift", command, python, rows, MODELSCOPE_CACHE=str(tmp_path / "cache"))
+    assert reserved == planned_reserved and planned_bytes - allocated == 2 * 6 * ADAPTED_MODEL["vocab_size"] * 4
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -251,5 +251,5 @@ def test_axolotl_starts_with_what_is_written(run, tmp_path, method):
         return [at / "axolotl", "train", written]
 
     rows = [{"instruction": f"w{number} w2", "input": "", "output": WORDS} for number in range(40)]  # it drops what it has seen
-    (allocated, _), (planned_bytes, _) = started(run, tmp_path, method, "axolotl", command, python, rows, AXOLOTL_DO_NOT_TRACK="1")
-    assert allocated == pytest.approx(planned_bytes, rel=1e-4)
+    (allocated, reserved), (planned_bytes, planned_reserved) = started(run, tmp_path, method, "axolotl", command, python, rows, AXOLOTL_DO_NOT_TRACK="1")
+    assert reserved == planned_reserved and planned_bytes - allocated == 512  # transformers 5.14.1 has one number less of the loss

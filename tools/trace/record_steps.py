@@ -68,7 +68,12 @@ def build(spec, device="cuda"):
         parameter.requires_grad_(train and parameter.is_floating_point())
     if spec.get("quantization", {}).get("prepare"):
         prepare(model)
-    return checkpointed(with_adapters(model.train(), spec), spec)
+    model = with_adapters(model.train(), spec)
+    if spec.get("load") == "adapted":
+        model.to(device)
+    if spec.get("input_require_grads"):
+        model.enable_input_require_grads()
+    return checkpointed(model, spec)
 
 
 def auto_of(spec):

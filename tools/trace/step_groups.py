@@ -89,6 +89,8 @@ def by_trainer():
     options |= {"llava": llava, "llava_amp_checkpoint": {**llava, **mixed, "checkpointing": "non_reentrant"}, "llava_lora": vision()["llava_lora"], "qwen2_vl": grids()["qwen2_vl_full"]}
     words = {"load": "device", "model": {**MODEL, "vocab_size": 70000}, "autocast": "bf16"}   # its embeddings are cut out of the block that is asked for first
     options |= {"device": words, "device_lora": {**words, "lora": LORA, "max_grad_norm": 1.0}, "device_fp32": {**words, "dtype": "fp32"}, "device_ddp": {**words, "gpus": 2, "parallel": "ddp", "lora": LORA}}
+    adapted = {"load": "adapted", "lora": LORA, "autocast": "bf16"}
+    options |= {"adapted": adapted, "adapted_inputs": {**adapted, "input_require_grads": True, "max_grad_norm": 1.0}, "adapted_ddp": {**adapted, "input_require_grads": True, "gpus": 2, "parallel": "ddp"}}
     options |= {f"fsdp2_{name}": {"gpus": 4, "parallel": "fsdp2", "load": "wrapped", "fsdp2": low, **chosen} for name, chosen in sharded.items()}
     engine = {"plain": {}, "accumulate": {"grad_accumulation": 3}, "lora": {"lora": LORA}, "checkpoint": {"checkpointing": "non_reentrant"}, "no_clip": {"zero": {"gradient_clipping": 0}},
               "frozen": {"freeze": ["norm"]}, "tied_last": {**odd, "rank": 3}, "offload": {"zero": {"offload_optimizer": "cpu"}}}
@@ -111,7 +113,7 @@ def adapters():
         "lora_amp": {**lora, "dtype": "fp32", "autocast": "bf16"}, "lora_amp_of_bf16": {**lora, "autocast": "bf16"},
         "lora_tied": {**lora, "model": {**MODEL, "tie_word_embeddings": True}},
         "lora_tied_head": {"lora": {**LORA, "target_modules": ["lm_head"]}, "model": {**MODEL, "tie_word_embeddings": True}},
-        "lora_clip": {**lora, "max_grad_norm": 1.0}, "lora_accumulate": {**lora, "grad_accumulation": 2},
+        "lora_inputs": {**lora, "input_require_grads": True}, "lora_clip": {**lora, "max_grad_norm": 1.0}, "lora_accumulate": {**lora, "grad_accumulation": 2},
         "lora_checkpoint": {**lora, "checkpointing": "non_reentrant"}, "lora_reentrant": {**lora, "checkpointing": "reentrant"},
         "lora_fused": {**lora, "optimizer_impl": "fused"}, "lora_loop": {**lora, "optimizer_impl": "loop"},
         "lora_adafactor": {**lora, "optimizer": "adafactor"}, "lora_sgd": {**lora, "optimizer": "sgd", "momentum": 0.9},
