@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "active_python.h"
 #include "base/error.h"
 #include "estimate/program.h"
@@ -48,6 +51,22 @@ std::string reason_in(std::string text) {
   throw Error(error.code(), error.message() + ", and it was not captured: " + why, error.where(), error.hint());
 }
 
+constexpr const char* kNoPython = "no Python is active";
+
+std::string lacks(const ActivePython& python, const char* package) {
+  return fmt::format("{} has no {}", python.interpreter.string(), package);
+}
+
+/// `python -m tidemark.capture` with these words.
+Finished capture(const ActivePython& python, std::vector<std::string> words, const Environment& environment) {
+  std::vector<std::string> command{python.interpreter.string(), "-m", "tidemark.capture"};
+  std::move(words.begin(), words.end(), std::back_inserter(command));
+  Environment changed = environment;
+  changed.prepend("PYTHONPATH", find_resources().python.string());
+  changed.set("TIDEMARK_BIN", std::filesystem::read_symlink("/proc/self/exe").string());
+  return run_helper(command, changed);
+}
+
 }  // namespace
 
 Program captured_model(const Spec& spec, const Value& model_config, const std::filesystem::path& config,
@@ -55,18 +74,31 @@ Program captured_model(const Spec& spec, const Value& model_config, const std::f
   const std::string& model_type = model_type_of(model_config);
   const auto python = active_python(environment);
   if (config.empty()) refuse(model_type, refusal, "it stands in no file of its own");
-  if (!python) refuse(model_type, refusal, "no Python is active");
+  if (!python) refuse(model_type, refusal, kNoPython);
   for (const char* package : {"torch", "transformers"})
-    if (!installed_version(*python, package))
-      refuse(model_type, refusal, fmt::format("{} has no {}", python->interpreter.string(), package));
-  std::vector<std::string> command{python->interpreter.string(), "-m", "tidemark.capture"};
-  for (std::string& word : request_of(spec, model_config, config)) command.push_back(std::move(word));
-  Environment changed = environment;
-  changed.prepend("PYTHONPATH", find_resources().python.string());
-  changed.set("TIDEMARK_BIN", std::filesystem::read_symlink("/proc/self/exe").string());
-  const Finished done = run_helper(command, changed);
+    if (!installed_version(*python, package)) refuse(model_type, refusal, lacks(*python, package));
+  const Finished done = capture(*python, request_of(spec, model_config, config), environment);
   if (done.exit_code != 0) refuse(model_type, refusal, reason_in(done.errors));
   return io::read_program_text(done.output, "the captured program");
+}
+
+Program captured_function(const std::string& source, const Value& spec, const Environment& environment) {
+  if (source.find(".py:") == std::string::npos)
+    throw Error(Errc::bad_value, fmt::format("{} names no function of a Python file", source), "--from",
+                "such as model.py:build");
+  const auto python = active_python(environment);
+  if (!python) throw Error(Errc::unsupported, kNoPython, "--from", "activate one that has torch");
+  if (!installed_version(*python, "torch")) throw Error(Errc::unsupported, lacks(*python, "torch"), "--from");
+  std::vector<std::string> words{source};
+  for (const char* size : {"batch", "seq", "images"}) {
+    const Value* said = spec.find(size);
+    const std::int64_t* number = said ? said->as_integer() : nullptr;
+    if (number && *number > 0) words.insert(words.end(), {std::string("--") + size, std::to_string(*number)});
+  }
+  const Finished done = capture(*python, std::move(words), environment);
+  if (done.exit_code == 0) return io::read_program_text(done.output, source);
+  constexpr int kMistake = 2;  // python/tidemark/capture/mistakes.py
+  throw Error(done.exit_code == kMistake ? Errc::bad_value : Errc::unsupported, reason_in(done.errors), "--from");
 }
 
 }  // namespace tidemark::cli

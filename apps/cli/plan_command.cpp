@@ -92,7 +92,8 @@ std::string command_of(const SpecOptions& options, const plan::Planned& answer) 
         std::pair{" --deepspeed ", &options.trainer.deepspeed}})
     if (!file->empty()) files += option + *file;
   for (const std::string& program : options.programs) files += " --program " + program;
-  return fmt::format("tidemark predict {}{} {}\n", options.config, files,
+  const std::string model = options.function.empty() ? options.config : "--from " + options.function;
+  return fmt::format("tidemark predict {}{} {}\n", model, files,
                      io::options_of(merged(merged(options.said, counts), answer.change)));
 }
 

@@ -163,15 +163,20 @@ bool is_family_file(const std::vector<std::string>& files) {
   return files.size() == 1 && is_family(read_file(files[0]));
 }
 
-/// One model in several ways of running it, which brings its configuration.
-std::vector<Program> read_programs(const std::vector<std::string>& files, Value& spec) {
+/// One model in several ways of running it, which brings its configuration, or a module of the user's own.
+std::vector<Program> read_programs(const SpecOptions& options, Value& spec) {
   std::vector<Program> programs;
-  if (is_family_file(files)) return programs;
-  for (const std::string& file : files) programs.push_back(io::read_program_text(read_file(file), file));
+  const bool is_function = !options.function.empty();
+  if (is_function && !options.programs.empty())
+    throw Error(Errc::usage, "it is a model itself", "--from", "leave --program out");
+  if (is_family_file(options.programs)) return programs;
+  if ((is_function || !options.programs.empty()) && spec.find("model"))
+    throw Error(Errc::usage, is_function ? "it is a model itself" : "a program brings its own configuration",
+                is_function ? "--from" : "--program", "leave CONFIG out");
+  for (const std::string& file : options.programs) programs.push_back(io::read_program_text(read_file(file), file));
+  if (is_function) programs.push_back(captured_function(options.function, spec, Environment::of_this_process()));
   if (programs.empty()) return programs;
   const Program& first = programs.front();
-  if (spec.find("model"))
-    throw Error(Errc::usage, "a program brings its own configuration", "--program", "leave CONFIG out");
   for (const Program& other : programs)
     if (other.class_name != first.class_name || !(other.config == first.config))
       throw Error(Errc::usage, "it is of another model than " + first.file, other.file);
@@ -239,6 +244,12 @@ void add_spec_options(CLI::App& command, SpecOptions& options) {
                   "The model as a captured program, in the place of CONFIG; again for other ways of running it; or its "
                   "family's, with CONFIG")
       ->type_name("FILE");
+  command
+      .add_option(
+          "--from", options.function,
+          "A module of your own, in the place of CONFIG: a function that returns it and a dict of what its forward "
+          "is called with, given those of batch, seq and images that it takes; the active Python captures it")
+      ->type_name("FILE.py:FUNCTION");
   Adder(command, options.said).add(describe_fields<Spec>(), "", "");
 }
 
@@ -261,7 +272,7 @@ Asked read_asked(const SpecOptions& given) {
   if (options.gpus > 0 && !value.find("gpus"))
     if (const std::int64_t split = answers::gpus_of_one_copy(value); split > 1) value.set("gpus", split);
   if (!options.config.empty()) value.set("model", options.config);
-  std::vector<Program> programs = read_programs(options.programs, value);
+  std::vector<Program> programs = read_programs(options, value);
   Asked asked = asked_of(value, options.file, options.offline);
   if (is_family_file(options.programs))
     take_families(asked, {[&file = options.programs[0]] { return answers::FamilyText{file, read_file(file)}; }});

@@ -20,6 +20,7 @@ struct SpecOptions {
   std::string config;                 // CONFIG, or empty
   std::string file;                   // --spec
   std::vector<std::string> programs;  // --program
+  std::string function;               // --from
   TrainingFileOptions trainer;        // --trainer and what goes with it; or CONFIG is a trainer's file
   std::int64_t gpus = 0;              // that were asked for otherwise, as by `plan --gpu NAMExN`; 0: none were
   bool offline = false;

@@ -103,3 +103,39 @@ def test_a_family_that_is_not_known_is_captured_when_it_is_predicted(tmp_path):
     report = json.loads((tmp_path / "report.json").read_text())
     assert any("the model is a program" in row["what"] for row in report["assumptions"])
     assert any(row["name"].startswith("SmolLM3ForCausalLM") for row in report["at_peak"]["by_module"])
+
+
+def predict(folder, *words):
+    python = pathlib.Path(os.environ["TIDEMARK_PYTHON"])
+    environment = {**os.environ, "VIRTUAL_ENV": str(python.parent.parent), "XDG_CACHE_HOME": str(folder / "cache")}
+    return subprocess.run([os.environ["TIDEMARK_BIN"], *map(str, words)], capture_output=True, text=True, cwd=folder, env=environment)
+
+
+SIZES = ("--batch", 4, "--seq", 1024, "--gpu", "l4")
+
+
+def test_a_function_of_ones_own_is_predicted_and_planned(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    assert capture(tmp_path, "own.py:build", "-o", "own.program").returncode == 0
+    from_function = predict(tmp_path, "predict", "--from", "own.py:build", *SIZES)
+    assert from_function.returncode == 0, from_function.stderr
+    assert from_function.stdout == predict(tmp_path, "predict", "--program", "own.program", *SIZES).stdout
+    planned = predict(tmp_path, "plan", "--from", "own.py:build", *SIZES, "--goal", "least_memory")
+    assert planned.returncode == 0 and "tidemark predict --from own.py:build " in planned.stdout, planned.stderr
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--from", "own.py:bild"], "--from: own.py: no function bild; it has Block, build, alone"),
+        (["--from", "none.py:build"], "--from: none.py: no such file"),
+        (["--from", "own.py"], "--from: own.py names no function of a Python file\n  such as model.py:build"),
+        (["config.json", "--from", "own.py:build"], "--from: it is a model itself\n  leave CONFIG out"),
+        (["--program", "own.program", "--from", "own.py:build"], "--from: it is a model itself\n  leave --program out"),
+    ],
+)
+def test_a_function_of_ones_own_that_is_none(tmp_path, words, message):
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "config.json").write_text(json.dumps(TINY))
+    done = predict(tmp_path, "predict", *words, *SIZES)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"tidemark: {message}\n")
