@@ -1,6 +1,7 @@
 #include "active_python.h"
 
 #include <algorithm>
+#include <fstream>
 
 #include "process.h"
 
@@ -24,19 +25,13 @@ void add_folders(std::vector<fs::path>& folders, const fs::path& lib, const std:
       folders.push_back(lib / name / packages);
 }
 
-ActivePython of_prefix(const fs::path& prefix) {
-  ActivePython python{prefix / "bin" / "python", prefix, {}};
-  add_folders(python.package_folders, prefix / "lib", {}, "site-packages");
-  return python;
-}
-
 /// site.getsitepackages() and site.getusersitepackages(), of Debian's Python too.
 ActivePython of_system(const fs::path& command, const Environment& environment) {
   std::error_code error;
   const fs::path real = fs::canonical(command, error);
   const fs::path prefix = (error ? command : real).parent_path().parent_path();
   const std::string name = real.filename().string();
-  ActivePython python{command, prefix, {}};
+  ActivePython python{command, prefix, {}, {}};
   if (const auto home = environment.get("HOME"))
     add_folders(python.package_folders, fs::path(*home) / ".local" / "lib", name, "site-packages");
   add_folders(python.package_folders, prefix / "local" / "lib", name, "dist-packages");
@@ -45,33 +40,57 @@ ActivePython of_system(const fs::path& command, const Environment& environment) 
   return python;
 }
 
-}  // namespace
-
-std::optional<ActivePython> active_python(const Environment& environment) {
-  std::error_code ignored;
-  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-    if (const auto prefix = environment.get(variable); prefix && fs::is_directory(*prefix, ignored))
-      return of_prefix(*prefix);
-  for (const char* name : {"python", "python3"}) {
-    const auto command = find_command(name, environment);
-    if (!command) continue;
-    const fs::path prefix = fs::absolute(*command).parent_path().parent_path();
-    return fs::exists(prefix / "pyvenv.cfg", ignored) ? of_prefix(prefix) : of_system(*command, environment);
+/// What pyvenv.cfg says of a key: venv writes `home = /usr/bin`, `include-system-site-packages = true`.
+std::string said_by_venv(const fs::path& prefix, std::string_view key) {
+  std::ifstream file(prefix / "pyvenv.cfg");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t sign = line.find(" = ");
+    if (sign != std::string::npos && std::string_view(line).substr(0, sign) == key) return line.substr(sign + 3);
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<std::string> installed_version(const ActivePython& python, const std::string& package) {
+ActivePython of_prefix(const fs::path& prefix, const Environment& environment) {
+  ActivePython python{prefix / "bin" / "python", prefix, {}, {}};
+  add_folders(python.package_folders, prefix / "lib", {}, "site-packages");
+  if (said_by_venv(prefix, "include-system-site-packages") == "true")
+    python.base_folders = of_system(fs::path(said_by_venv(prefix, "home")) / "python3", environment).package_folders;
+  return python;
+}
+
+std::optional<std::string> version_in(const std::vector<fs::path>& folders, const std::string& package) {
   constexpr std::string_view kSuffix = ".dist-info";
   const std::string prefix = package + "-";
   std::vector<std::string> versions;
-  for (const fs::path& folder : python.package_folders)
+  for (const fs::path& folder : folders)
     for (const std::string& name : names_in(folder))
       if (name.starts_with(prefix) && name.ends_with(kSuffix))
         versions.push_back(name.substr(prefix.size(), name.size() - prefix.size() - kSuffix.size()));
   const bool differ = std::adjacent_find(versions.begin(), versions.end(), std::not_equal_to<>()) != versions.end();
   if (versions.empty() || differ) return std::nullopt;
   return versions.front();
+}
+
+}  // namespace
+
+std::optional<ActivePython> active_python(const Environment& environment) {
+  std::error_code ignored;
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+    if (const auto prefix = environment.get(variable); prefix && fs::is_directory(*prefix, ignored))
+      return of_prefix(*prefix, environment);
+  for (const char* name : {"python", "python3"}) {
+    const auto command = find_command(name, environment);
+    if (!command) continue;
+    const fs::path prefix = fs::absolute(*command).parent_path().parent_path();
+    return fs::exists(prefix / "pyvenv.cfg", ignored) ? of_prefix(prefix, environment)
+                                                      : of_system(*command, environment);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> installed_version(const ActivePython& python, const std::string& package) {
+  const auto own = version_in(python.package_folders, package);
+  return own ? own : version_in(python.base_folders, package);
 }
 
 }  // namespace tidemark::cli

@@ -13,6 +13,7 @@ namespace tidemark::cli {
 struct ActivePython {
   std::filesystem::path interpreter, prefix;
   std::vector<std::filesystem::path> package_folders;
+  std::vector<std::filesystem::path> base_folders;  // packages of the Python below, where an environment sees those too
 };
 
 /// VIRTUAL_ENV, CONDA_PREFIX, or the first python on the PATH.

@@ -88,7 +88,6 @@ Program captured_function(const std::string& source, const Value& spec, const En
                 "such as model.py:build");
   const auto python = active_python(environment);
   if (!python) throw Error(Errc::unsupported, kNoPython, "--from", "activate one that has torch");
-  if (!installed_version(*python, "torch")) throw Error(Errc::unsupported, lacks(*python, "torch"), "--from");
   std::vector<std::string> words{source};
   for (const char* size : {"batch", "seq", "images"}) {
     const Value* said = spec.find(size);

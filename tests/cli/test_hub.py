@@ -149,6 +149,19 @@ def test_versions_are_those_of_the_active_environment(tidemark, cached, installe
     assert f"torch 2.11.0 (of {work.parent / 'env'})" in done.stdout
 
 
+@pytest.mark.parametrize("sees, torch", [("true", "2.11.0"), ("false", "the default")])
+def test_an_environment_may_see_the_packages_below(tidemark, cached, installed, folders, work, sees, torch):
+    """As in images whose torch is the system's: python3 -m venv --system-site-packages."""
+    cached("gpt2")
+    installed("transformers-5.17.0")
+    (folders / "env" / "pyvenv.cfg").write_text(f"home = {folders / 'below' / 'bin'}\ninclude-system-site-packages = {sees}\nversion = 3.11.2\n")
+    for package in ("torch-2.11.0", "transformers-5.0.0"):
+        (folders / "below" / "lib" / "python3" / "dist-packages" / f"{package}.dist-info").mkdir(parents=True)
+    report = report_of(tidemark("predict", "gpt2", "--gpu", "t4", "--json", "r.json"), work)
+    assert report["versions"]["transformers"] == "5.17.0"
+    assert report["versions"]["torch"] == torch if sees == "true" else report["sources"]["torch"] == torch
+
+
 def test_without_an_environment_the_default_releases_are_followed(tidemark, cached, work):
     cached("gpt2")
     report = report_of(tidemark("predict", "gpt2", "--gpu", "t4", "--json", "r.json"), work)
