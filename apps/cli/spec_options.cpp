@@ -16,6 +16,7 @@
 #include "io/hf_config.h"
 #include "io/program_text.h"
 #include "io/spec_yaml.h"
+#include "io/training_arguments.h"
 #include "program/family.h"
 #include "shipped_program.h"
 
@@ -182,6 +183,9 @@ std::vector<Program> read_programs(const SpecOptions& options, Value& spec) {
       throw Error(Errc::usage, "it is of another model than " + first.file, other.file);
   spec.set("model", first.config);
   if (!spec.find("transformers")) spec.set("transformers", first.transformers);
+  if (const auto own = first.header.find("weights"); own != first.header.end() && !spec.find("dtype"))
+    if (const auto type = io::weight_dtype(own->second))
+      spec.set("dtype", std::string(kWeightDtypeNames[static_cast<std::size_t>(*type)]));
   return programs;
 }
 

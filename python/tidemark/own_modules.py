@@ -60,12 +60,13 @@ def write(path, module, inputs, request):
 
 
 def dtype_of(module):
-    """The type of its weights, as the spec says it.  A program has one."""
-    types = {str(tensor.dtype).removeprefix("torch.") for tensor in (*module.parameters(), *module.buffers()) if tensor.is_floating_point()}
-    known = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
-    if len(types) != 1 or not types <= set(known):
-        raise errors.Error("unsupported", f"its weights and buffers are of {' and '.join(sorted(types)) or 'no type'}, and a captured program is of one", type(module).__name__, "run the program itself: tidemark.run")
-    return known[types.pop()]
+    """The type that most of its weights' numbers are of, as the spec says it."""
+    from .capture.models import main_dtype
+
+    known, own = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}, str(main_dtype(module)).removeprefix("torch.")
+    if own not in known:
+        raise errors.Error("unsupported", f"its weights are of {'no type' if own == 'None' else own}, which is not trained in", type(module).__name__, "run the program itself: tidemark.run")
+    return known[own]
 
 
 def _check_classes(module, main):

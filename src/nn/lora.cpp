@@ -90,6 +90,7 @@ void wrap(Module& module, const LoraOptions& options) {
   module.parameters().clear();
   base.quantized = std::move(module.quantized);
   module.forward = base.quantized ? quantized_lora_forward : lora_forward;
+  module.is_adapted = true;
   module.dtype = dtype_of(base);
   Module& drop = add_dropout(module.add("lora_dropout"), "default", options.dropout);
   if (options.dropout <= 0) drop.become_identity();

@@ -112,6 +112,7 @@ class Module {
   std::string class_name = "-";  // of the root, as in the reference: "LlamaForCausalLM"; of a program, of every module
   Dtype dtype = Dtype::f32;      // of its parameters; children begin with their parent's
   bool training = true;
+  bool is_adapted = false;     // adapters are around what it was, its base_layer
   bool is_layer_norm = false;  // an nn.LayerNorm: trainers let its weights not decay
   double probability = 0;      // of a dropout
   std::optional<bool>

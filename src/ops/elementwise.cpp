@@ -241,6 +241,16 @@ Tensor logical(const char* name, Tensor a, Tensor b) {
   return result_of(a, b, Dtype::boolean);
 }
 
+Tensor bitwise(const char* name, Tensor a, Tensor b) {
+  const Op op(a, name);
+  return result_of(a, b, result_type(a, b));
+}
+
+Tensor bitwise(const char* name, Tensor a) {
+  const Op op(a, name);
+  return empty_like(a);
+}
+
 Tensor pow_tensor(Tensor base, Tensor powers) {
   const Op op(base, "aten::pow");
   return result_of(base, powers, result_type(base, powers));

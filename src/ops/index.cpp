@@ -21,6 +21,7 @@ const OpEntry kEntries[] = {
     {"batch_norm", "aten::batch_norm in training; cudnn/BatchNorm.cpp, cuda/Normalization.cu"},
     {"bent", "aten::hardtanh and its like"},
     {"binary_cross_entropy_with_logits", "aten::binary_cross_entropy_with_logits; Loss.cpp"},
+    {"bitwise", "aten::bitwise_and, aten::bitwise_right_shift and their like"},
     {"bmm", "aten::bmm; cuda/Blas.cpp"},
     {"bucketize", "aten::bucketize; cuda/Bucketization.cu"},
     {"cat", "aten::cat"},

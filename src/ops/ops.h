@@ -102,8 +102,11 @@ Tensor sigmoid(Tensor x);
 Tensor exp(Tensor x);
 /// A comparison: no gradient, a boolean result.
 Tensor compare(const char* name, Tensor a);
-/// a & b of booleans; `name` is the operation's.
+/// The same of two.
 Tensor logical(const char* name, Tensor a, Tensor b);
+/// Of whole numbers or truths, by its name: bitwise_and, bitwise_right_shift, …; of one, it and a number, or it alone.
+Tensor bitwise(const char* name, Tensor a, Tensor b);
+Tensor bitwise(const char* name, Tensor a);
 /// `a` where the condition holds, else `b`.
 Tensor where(Tensor condition, Tensor a, Tensor b);
 

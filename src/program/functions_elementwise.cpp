@@ -181,6 +181,13 @@ Tensors compare_call(FunctionCall& call) {
   return compared(call, kName);
 }
 
+template <char... name>
+Tensors bitwise_call(FunctionCall& call) {
+  static constexpr char kName[] = {'a', 't', 'e', 'n', ':', ':', 'b', 'i', 't', 'w', 'i', 's', 'e', '_', name..., '\0'};
+  if (call.is_tensor(1)) return {bitwise(kName, call.tensor(0), call.tensor(1))};
+  return {bitwise(kName, call.tensor(0))};
+}
+
 /// A Python number becomes a tensor of the other one's type first.
 Tensors where_call(FunctionCall& call) {
   if (!call.given(1)) return where_true(call.tensor(0), call.result_sizes()[0]);  // as many places as the program has
@@ -273,12 +280,19 @@ constexpr Function kElementwiseFunctions[] = {
     {"le __le__", "input other", compare_call<'l', 'e'>},
     {"gt __gt__ greater", "input other", compare_call<'g', 't'>},
     {"ge __ge__", "input other", compare_call<'g', 'e'>},
-    {"__and__ bitwise_and logical_and and", "input other",
-     [](FunctionCall& c) { return compared(c, "aten::__and__"); }},
-    {"__or__ bitwise_or logical_or or", "input other", [](FunctionCall& c) { return compared(c, "aten::__or__"); }},
+    {"__and__ bitwise_and and", "input other", bitwise_call<'a', 'n', 'd'>},
+    {"__or__ bitwise_or or", "input other", bitwise_call<'o', 'r'>},
+    {"__xor__ bitwise_xor xor", "input other", bitwise_call<'x', 'o', 'r'>},
+    {"__rshift__ bitwise_right_shift rshift", "input other",
+     bitwise_call<'r', 'i', 'g', 'h', 't', '_', 's', 'h', 'i', 'f', 't'>},
+    {"__lshift__ bitwise_left_shift lshift", "input other",
+     bitwise_call<'l', 'e', 'f', 't', '_', 's', 'h', 'i', 'f', 't'>},
+    {"logical_and", "input other", compare_call<'l', 'o', 'g', 'i', 'c', 'a', 'l', '_', 'a', 'n', 'd'>},
+    {"logical_or", "input other", compare_call<'l', 'o', 'g', 'i', 'c', 'a', 'l', '_', 'o', 'r'>},
     {"__ior__ __iand__ logical_or_ logical_and_", "input other", [](FunctionCall& c) { return Tensors{c.tensor(0)}; }},
-    {"__invert__ bitwise_not logical_not invert", "input",
-     [](FunctionCall& c) { return Tensors{compare("aten::bitwise_not", c.tensor(0))}; }},
+    {"__invert__ bitwise_not invert", "input",
+     [](FunctionCall& c) { return Tensors{bitwise("aten::bitwise_not", c.tensor(0))}; }},
+    {"logical_not", "input", [](FunctionCall& c) { return Tensors{compare("aten::logical_not", c.tensor(0))}; }},
     {"maximum minimum", "input other", [](FunctionCall& c) { return Tensors{maximum(c.tensor(0), c.tensor(1))}; }},
     {"where", "condition input other", where_call},
     {"masked_fill", "input mask value", [](FunctionCall& c) { return Tensors{masked_fill(c.tensor(0), c.tensor(1))}; }},

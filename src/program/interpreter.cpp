@@ -483,7 +483,7 @@ void enter(std::optional<Call>& call, Run& run, Module& module, const Body& body
 Tensors Interpreter::module(const Target& target, Tensors inputs, const PassRef& pass) const {
   Module& module = *target.module;
   if (!target.routine) return {module(inputs[0])};
-  if (module.has("base_layer")) {  // adapters came around what the program says of it
+  if (module.is_adapted) {  // adapters came around what the program says of it
     const Target base{.module = &module["base_layer"], .routine = target.routine};
     const auto base_layer = [&](Tensor x) { return std::move(this->module(base, {std::move(x)}, pass)[0]); };
     const Call call(module, inputs[0]);

@@ -26,9 +26,8 @@ std::optional<double> real_number(std::string_view text) {
 }  // namespace
 
 std::optional<Dtype> find_dtype(std::string_view name) {
-  for (const Dtype dtype : {Dtype::boolean, Dtype::uint8, Dtype::int32, Dtype::int64, Dtype::f16, Dtype::bf16,
-                            Dtype::f32, Dtype::f64, Dtype::complex64})
-    if (name == name_of(dtype)) return dtype;
+  for (int i = 0; i <= static_cast<int>(Dtype::complex64); ++i)
+    if (name == name_of(static_cast<Dtype>(i))) return static_cast<Dtype>(i);
   return std::nullopt;
 }
 

@@ -77,11 +77,29 @@ class Remembers(torch.nn.Module):
         return {"loss": torch.nn.functional.cross_entropy(self.head(x).flatten(0, 1), labels.flatten())}
 
 
+class Adapted(Block):
+    """With weights that stay fp32 beside bf16 ones, as adapters do."""
+
+    def __init__(self, width=256, vocabulary=512):
+        super().__init__(width, vocabulary)
+        self.low, self.high = torch.nn.Linear(width, 8, bias=False), torch.nn.Linear(8, width, bias=False)
+
+    def to(self, *where):
+        super().to(*where)
+        self.low.float(), self.high.float()
+        return self
+
+    def forward(self, tokens, labels):
+        x = self.embed(tokens) * self.scale
+        x = x + self.down(torch.nn.functional.gelu(self.up(self.norm(x)))) + self.high(self.low(x.float())).to(x.dtype)
+        return {"loss": torch.nn.functional.cross_entropy(self.head(x).flatten(0, 1), labels.flatten())}
+
+
 def numbers(batch, seq):
     return {"features": torch.zeros(batch, seq, 256, dtype=torch.bfloat16), "targets": torch.zeros(batch, seq, 512, dtype=torch.bfloat16)}
 
 
-MODULES = {"block": (Block, inputs), "regressor": (Regressor, numbers), "near": (Near, inputs), "remembers": (Remembers, inputs)}
+MODULES = {"block": (Block, inputs), "adapted": (Adapted, inputs), "regressor": (Regressor, numbers), "near": (Near, inputs), "remembers": (Remembers, inputs)}
 
 
 def train(module, inputs, batch, seq):

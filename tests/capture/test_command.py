@@ -120,6 +120,7 @@ def test_a_function_of_ones_own_is_predicted_and_planned(tmp_path):
     from_function = predict(tmp_path, "predict", "--from", "own.py:build", *SIZES)
     assert from_function.returncode == 0, from_function.stderr
     assert from_function.stdout == predict(tmp_path, "predict", "--program", "own.program", *SIZES).stdout
+    assert from_function.stdout == predict(tmp_path, "predict", "--from", "own.py:build", *SIZES, "--dtype", "fp32").stdout  # as its weights are
     planned = predict(tmp_path, "plan", "--from", "own.py:build", *SIZES, "--goal", "least_memory")
     assert planned.returncode == 0 and "tidemark predict --from own.py:build " in planned.stdout, planned.stderr
 

@@ -87,6 +87,7 @@ OTHERS = {
     "pow_tensor": lambda x, a: _torch().pow(x[0], x[1]),
     "where": lambda x, a: _torch().where(x[0], x[1], x[2]),
     "logical": lambda x, a: x[0] & x[1],
+    "bitwise": lambda x, a: getattr(_torch(), "bitwise_" + a["kind"])(x[0], *x[1:] or [3]),
     "arange": lambda x, a: _torch().arange(a["end"], device="cuda"),
     "full": lambda x, a: _torch().full(a["sizes"], 2, dtype=getattr(_torch(), a["dtype"]), device="cuda"),
     "zeros": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"]), device="cuda"),
@@ -417,6 +418,12 @@ def indexing_cases():
         case("arange", end=end)
     for first, second in (("4x1x30x30", "4x1x30x30"), ("4x1x1x30", "1x1x30x30"), ("30", "4x30")):
         case("logical", f"bool {first}", f"bool {second}")
+    for kind in ("and", "or", "xor", "right_shift", "left_shift"):
+        for first, second in (("int32", "int64"), ("int8", "int8"), ("int64", "int32")):
+            case("bitwise", f"{first} 30x4x1", f"{second} 1x1x8", kind=kind)
+        case("bitwise", "int32 30x64", kind=kind)
+        case("bitwise", "int8 30x64 p10", kind=kind)
+    case("bitwise", "bool 30x64", "bool 64", kind="xor")
     for dtype in ("float32", "bfloat16"):
         for flags in ("gg", "g-", "--"):
             for second in ("4x30x64", "64"):

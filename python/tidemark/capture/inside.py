@@ -8,7 +8,7 @@ os.environ.setdefault("PYTORCH_JIT", "0")  # scripted functions are Python ones
 os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")  # compiled ones too
 
 
-def header_of(model, padded):
+def header_of(model, padded, weights=None):
     import torch
     import transformers
 
@@ -37,6 +37,8 @@ def header_of(model, padded):
     yield "training", "true"
     yield "device", "cuda"
     yield "T", "bfloat16"
+    if weights is not None:
+        yield "weights", weights
 
 
 def run(request):
@@ -49,7 +51,7 @@ def run(request):
     transformers.logging.set_verbosity_error()
     source = models.find(request)
     shape = batches.Shape(request["batch"], request["seq"], request["images"], image_size=tuple(request["image_size"]) if request["image_size"] else None)
-    return program(source, "cuda", lambda model: points_from(shape, model), lambda model: header_of(model, request["padded"]), autocast=request.get("autocast"))
+    return program(source, "cuda", lambda model: points_from(shape, model), lambda model: header_of(model, request["padded"], source.weights), autocast=request.get("autocast"))
 
 
 def main(path):

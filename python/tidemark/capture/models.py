@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import sys
+from collections import Counter
 
 import torch
 
@@ -80,6 +81,7 @@ class Source:
 
     def __init__(self, config, make, batch):
         self.config, self.make, self.batch = config, make, batch
+        self.weights = None  # the name of the dtype that most of a module's own are of, where it says so itself
 
 
 def _named_in_file(where):
@@ -202,11 +204,27 @@ def _from_function(function, where):
             raise Mistake(f"{where} returns no pair of a module and a dict of what its forward is called with")
         return (*result, sizes)
 
+    def make(dtype, device):
+        model = made(Shape(2, 64, 1), device)[0]
+        own = main_dtype(model)
+        source.weights = str(own).removeprefix("torch.") if own else None
+        return model._apply(lambda weight: weight.to(device=device, dtype=dtype if weight.dtype == own else weight.dtype)).train()
+
     def batch(model, shape, device):
-        dtype = next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)
+        dtype = main_dtype(model) or torch.float32
         _, given, sizes = made(shape, device)
         batch = Batch({{"batch": "B", "seq": "S", "images": "images"}[name]: value for name, value in sizes.items()})
         batch.update({k: v.to(device=device, dtype=dtype if v.is_floating_point() else v.dtype) if isinstance(v, torch.Tensor) else v for k, v in given.items()})
         return batch
 
-    return Source(None, lambda dtype, device: made(Shape(2, 64, 1), device)[0].to(device=device, dtype=dtype).train(), batch)
+    source = Source(None, make, batch)
+    return source
+
+
+def main_dtype(module):
+    """The floating dtype that most of its weights' numbers are of; what is of another stays so (fp32 adapters beside bf16 weights).  None: it has no such."""
+    numbers = Counter()
+    for weight in (*module.parameters(), *module.buffers()):
+        if weight.is_floating_point():
+            numbers[weight.dtype] += weight.numel()
+    return numbers.most_common(1)[0][0] if numbers else None

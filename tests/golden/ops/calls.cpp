@@ -92,6 +92,10 @@ const std::vector<NamedCall> kElementwise = {
     {"exp", unary<exp>},
     {"add_", binary<add_>},
     {"logical", [](Inputs& in, const Arguments&, Run&) { return logical("aten::bitwise_and", in[0], in[1]); }},
+    {"bitwise",
+     [](Inputs& in, const Arguments&, Run&) {
+       return in.tensors.size() == 1 ? bitwise("aten::bitwise_and", in[0]) : bitwise("aten::bitwise_and", in[0], in[1]);
+     }},
     {"rsqrt", unary<rsqrt>},
     {"pow_tensor", binary<pow_tensor>},
     {"where", [](Inputs& in, const Arguments&, Run&) { return where(in[0], in[1], in[2]); }},
