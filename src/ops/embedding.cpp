@@ -10,11 +10,14 @@ namespace {
 std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// cub/device/dispatch/tuning/tuning_unique_by_key.cuh, of 64-bit keys and values; found by recording.
-std::int64_t unique_tile(const Card& card) {
-  const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
+std::int64_t unique_tile(const Run& run) {
+  const std::int64_t major = run.card().compute_capability_major, minor = run.card().compute_capability_minor;
+  const bool has_newer_tiles = run.torch().has_newer_unique_tiles;
+  if (major >= 9 && has_newer_tiles) return 4928;
   if (major >= 10) return 3840;
   if (major == 9) return 4480;
-  return major == 8 && minor == 0 ? 1792 : 320;
+  if (major == 8 && minor == 0) return has_newer_tiles ? 1344 : 1792;
+  return 320;
 }
 
 /// Too few blocks for the card, each with much to add up: the parts are then added atomically, in float32, to one row
@@ -41,7 +44,7 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
   const Tensor segment_offsets = integers(count), num_of_segments = integers(1);
   {
     const Tensor unique_keys = integers(count);
-    take(run, cub_tiles_bytes(count, unique_tile(run.card())));
+    take(run, cub_tiles_bytes(count, unique_tile(run)));
   }
   const std::int64_t max_segments = std::min(count, sizes[0]);
   const Tensor partials_per_segment = integers(max_segments), partials_per_segment_offset = integers(max_segments);
@@ -72,6 +75,12 @@ Tensors embedding_backward(Backward& call) {
   return {by_sorting(call.run, call.facts.sizes, count, dtype)};
 }
 
+/// cuda/EmbeddingBag.cu, embedding_bag_backward_cuda_sum_avg
+Tensors embedding_bag_backward(Backward& call) {
+  const Tensor gradient = contiguous(call.gradient());
+  return {by_sorting(call.run, call.facts.sizes, call.saved[0].elements(), gradient.dtype())};
+}
+
 }  // namespace
 
 /// Keeps the indices.
@@ -86,6 +95,25 @@ Tensor embedding(Tensor weight, Tensor indices) {
   return record(
       std::move(y), {std::move(weight)},
       {.name = "EmbeddingBackward0", .saved = std::move(saved), .facts = facts, .backward = embedding_backward});
+}
+
+/// Keeps the indices, where each bag begins, which bag an index is of, how many each bag has, and the weights.
+/// torch: nn/functional.py, embedding_bag; cuda/EmbeddingBag.cu, _embedding_bag_cuda
+Tensor embedding_bag(Tensor weight, Tensor indices, Tensor per_sample_weights) {
+  Run& run = weight.run();
+  const std::int64_t bags = indices.size(0), count = indices.elements();
+  const auto integers = [&](std::int64_t n) { return empty(run, Dims{n}, Dtype::int64); };
+  Tensor offsets = arange(run, bags, Dtype::int64);
+  Tensor rows = reshape(std::move(indices), {-1}), weights = reshape(std::move(per_sample_weights), {-1});
+  const Op op(weight, "aten::embedding_bag");
+  Tensor bag_size = integers(bags), offset2bag = integers(count);
+  Tensor y = empty(run, Dims{bags, weight.size(1)}, weight.dtype());
+  const Facts facts{.sizes = weight.whole_sizes()};
+  Tensors saved{std::move(rows), std::move(offsets), std::move(offset2bag), std::move(bag_size)};
+  saved.push_back(std::move(weights));
+  return record(
+      std::move(y), {std::move(weight)},
+      {.name = "EmbeddingBagBackward0", .saved = std::move(saved), .facts = facts, .backward = embedding_bag_backward});
 }
 
 Tensor gather(Tensor x, Tensor indices) {

@@ -50,6 +50,7 @@ const OpEntry kEntries[] = {
     {"dropout", "aten::native_dropout; cuda/Dropout.cu"},
     {"einsum", "aten::einsum of one or two tensors; Linear.cpp"},
     {"embedding", "aten::embedding; cuda/Embedding.cu, EmbeddingBackwardKernel.cu"},
+    {"embedding_bag", "aten::_embedding_bag, sums with weights; cuda/EmbeddingBag.cu"},
     {"erf", "aten::erf"},
     {"erfinv", "aten::erfinv"},
     {"exp", "aten::exp"},

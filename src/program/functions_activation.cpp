@@ -67,6 +67,16 @@ Tensors embedding_call(FunctionCall& call) {
   return {embedding(call.tensor(1), call.tensor(0))};
 }
 
+/// Weights and sums are the only way in which models call it (transformers 5.17.0: modeling_kimi_k25.py).
+Tensors embedding_bag_call(FunctionCall& call) {
+  constexpr std::size_t kMode = 6, kWeights = 8;
+  call.require(call.given(kMode) && call.argument(kMode).text == "sum" && call.given(kWeights),
+               "without weights, or no sum");
+  call.require(call.tensor(0).dims() == 2 && !call.given(2) && !call.given(3), "other bags than the rows of a matrix");
+  call.require(!call.tensor(kWeights).requires_grad(), "weights that ask for a gradient");
+  return {embedding_bag(call.tensor(1), call.tensor(0), call.tensor(kWeights))};
+}
+
 Tensors cross_entropy_call(FunctionCall& call) {
   call.require(!call.given(2) && call.real_or(7, 0) == 0, "weights of classes or label smoothing");
   call.require(!call.given(6) || call.argument(6).text == "mean", "another reduction than the mean");
@@ -158,6 +168,10 @@ constexpr Function kActivationFunctions[] = {
      }},
     {"_weight_norm", "v g dim", weight_norm_call},
     {"normalize", "input p dim eps", normalize_call},
+    {"embedding_bag",
+     "input weight offsets max_norm norm_type scale_grad_by_freq mode sparse per_sample_weights include_last_offset "
+     "padding_idx",
+     embedding_bag_call},
     {"embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", embedding_call},
     {"cross_entropy", "input target weight size_average ignore_index reduce reduction label_smoothing",
      cross_entropy_call},

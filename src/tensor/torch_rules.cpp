@@ -73,6 +73,7 @@ std::vector<TorchRules> made() {
   rules.fsdp2_gradients_are_wide = true;
   rules.python_functions_let_go_of_gradients = true;
   rules.fills_at_indices = true;
+  rules.has_newer_unique_tiles = true;
   add("2.15.0");
   return all;
 }

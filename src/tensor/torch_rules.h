@@ -51,6 +51,9 @@ struct TorchRules {
   /// The gradient of an embedding sorts indices by the bits that they can have, not by all 64.  torch: aten/src/ATen/
   /// native/cuda/Embedding.cu, embedding_dense_backward_cuda, nbits (2.13.0)
   bool sorts_indices_by_known_bits = false;
+  /// CUB takes another number of keys per block to find those that differ: cub/device/dispatch/tuning/
+  /// tuning_unique_by_key.cuh, as torch is compiled with it (CUDA 13.2, 2.15.0); found by recording.
+  bool has_newer_unique_tiles = false;
   /// histc without a range has the smallest and the largest number at once.  torch: aten/src/ATen/native/cuda/
   /// SummaryOps.cu, _histc_cuda_template (2.13.0)
   bool finds_both_ends = false;

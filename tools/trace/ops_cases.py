@@ -116,6 +116,7 @@ OTHERS = {
     "baddbmm": lambda x, a: x[0].baddbmm(batch1=x[1], batch2=x[2], beta=1.0, alpha=a["alpha"]),
     "layer_norm": lambda x, a: _functional().layer_norm(x[0], x[0].shape[-1:], x[1], x[2]),
     "rms_norm": lambda x, a: _functional().rms_norm(x[0], x[0].shape[-1:], x[1]),
+    "embedding_bag": lambda x, a: _functional().embedding_bag(x[0], x[1], per_sample_weights=x[2], mode="sum"),
     "embedding": lambda x, a: _functional().embedding(x[0], x[1]),
     "cross_entropy": lambda x, a: _functional().cross_entropy(x[0], x[1]),
 }
@@ -391,6 +392,12 @@ def network_cases():
         for count, width in (("2x300", 64), ("4x1024", 2048), ("1x5", 128), ("8x512", 768), ("2x3072", 64), ("1x3073", 32), ("64", 64)):
             for dtype in ("bfloat16", "float32"):
                 case("embedding", f"int64 {count}", f"{dtype} 1000x{width} w", card=card)
+    for dtype in ("float32", "bfloat16"):
+        for rows in (16, 1200):
+            for flag in ("w", ""):
+                case("embedding_bag", f"int64 {rows}x4", f"{dtype} 1000x64 {flag}".rstrip(), f"{dtype} {rows}x4")
+    for card in ("h100-80gb", "a100-80gb", "rtx-4090"):
+        case("embedding_bag", "int64 9000x16", "bfloat16 4096x128 w", "bfloat16 9000x16", card=card)
     case("embedding", "int64 2x300", "float32 1000x64")
     case("embedding", "int64 2x300", "float32 1000x64 w", autocast="bfloat16")
     case("embedding", "int64 2x300", "float32 1000x64 w", gradient="102")

@@ -402,6 +402,7 @@ const std::vector<NamedCall> kOthers = {
     {"layer_norm", [](Inputs& in, const Arguments&, Run&) { return layer_norm(in[0], in[1], in[2]); }},
     {"rms_norm", [](Inputs& in, const Arguments&, Run&) { return rms_norm(in[0], in[1]); }},
     {"embedding", [](Inputs& in, const Arguments&, Run&) { return embedding(in[1], in[0]); }},
+    {"embedding_bag", [](Inputs& in, const Arguments&, Run&) { return embedding_bag(in[1], in[0], in[2]); }},
     {"cross_entropy", binary<cross_entropy>},
     {"mse_loss", loss<mse_loss>},
     {"smooth_l1_loss", loss<smooth_l1_loss>},
