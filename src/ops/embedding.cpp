@@ -31,8 +31,9 @@ bool has_few_long_segments(const Card& card, std::int64_t segments, std::int64_t
 
 void take(Run& run, std::int64_t bytes) { run.allocate(bytes).reset(); }
 
-/// embedding_dense_backward_cuda from the sort on, embedding_backward_cuda_kernel.
-Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) {
+/// embedding_dense_backward_cuda from the sort on, embedding_backward_cuda_kernel.  `of_bags`: nothing is added
+/// atomically then.
+Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype, bool of_bags = false) {
   const auto integers = [&](std::int64_t n) { return empty(run, Dims{n}, Dtype::int64); };
   const Tensor sorted_indices = integers(count), orig_indices = integers(count);
   {
@@ -55,7 +56,7 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
   const Tensor partial_segment_offset = integers(max_partial_segment);
   const bool half = size_of(dtype) < 4;
   const Dtype accumulate = half ? Dtype::f32 : dtype;
-  if (has_few_long_segments(run.card(), max_segments, max_partial_segment, sizes[1])) {
+  if (!of_bags && has_few_long_segments(run.card(), max_segments, max_partial_segment, sizes[1])) {
     const Tensor segment_of_partial = integers(max_partial_segment);
     const Tensor grad_weight_per_row = half ? empty(run, Dims{max_segments, sizes[1]}, accumulate) : Tensor();
     return grad_weight;
@@ -78,7 +79,7 @@ Tensors embedding_backward(Backward& call) {
 /// cuda/EmbeddingBag.cu, embedding_bag_backward_cuda_sum_avg
 Tensors embedding_bag_backward(Backward& call) {
   const Tensor gradient = contiguous(call.gradient());
-  return {by_sorting(call.run, call.facts.sizes, call.saved[0].elements(), gradient.dtype())};
+  return {by_sorting(call.run, call.facts.sizes, call.saved[0].elements(), gradient.dtype(), true)};
 }
 
 }  // namespace

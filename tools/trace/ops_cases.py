@@ -396,6 +396,7 @@ def network_cases():
         for rows in (16, 1200):
             for flag in ("w", ""):
                 case("embedding_bag", f"int64 {rows}x4", f"{dtype} 1000x64 {flag}".rstrip(), f"{dtype} {rows}x4")
+    case("embedding_bag", "int64 192x16", "bfloat16 64x64 w", "bfloat16 192x16")
     for card in ("h100-80gb", "a100-80gb", "rtx-4090"):
         case("embedding_bag", "int64 9000x16", "bfloat16 4096x128 w", "bfloat16 9000x16", card=card)
     case("embedding", "int64 2x300", "float32 1000x64")
