@@ -152,9 +152,9 @@ void check_parallel(const Spec& spec, const Check& check) {
   if (spec.load == Load::adapted && (!spec.lora || spec.quantization))
     check.refuse("load", "there are no adapters that could be made before the weights are on the card",
                  "set lora, and no quantization, or load to to");
-  if (spec.load == Load::adapted && spec.parallel != none && spec.parallel != ddp)
+  if (spec.load == Load::adapted && !runs_whole_model(spec))
     check.refuse("load", "adapters of a model of which each GPU has a part are made elsewhere", "set load to to");
-  if (spec.load == Load::device && spec.parallel != none && spec.parallel != ddp)
+  if (spec.load == Load::device && !runs_whole_model(spec))
     check.refuse("load", "a model of which each GPU has a part is not brought onto one whole", "set load to to");
   if (spec.gemini && spec.parallel != gemini)
     check.refuse("gemini", "they are options of gemini", "set parallel to gemini");

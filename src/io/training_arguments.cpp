@@ -244,7 +244,7 @@ void set_lora(TrainingDraft& draft, std::int64_t r, double alpha, double dropout
 }
 
 Spec loaded_onto_its_device(Spec spec) {
-  if (spec.parallel == Parallel::none || spec.parallel == Parallel::ddp) spec.load = Load::device;
+  if (runs_whole_model(spec)) spec.load = Load::device;
   return spec;
 }
 

@@ -150,7 +150,7 @@ Spec as_trained(Spec spec) {
                                                      : "expandable_segments:True";
   spec.input_require_grads = spec.lora.has_value();
   if (spec.quantization) return loaded_onto_its_device(std::move(spec));
-  if (spec.lora && (spec.parallel == Parallel::none || spec.parallel == Parallel::ddp)) spec.load = Load::adapted;
+  if (spec.lora && runs_whole_model(spec)) spec.load = Load::adapted;
   return spec;
 }
 

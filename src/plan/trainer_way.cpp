@@ -52,9 +52,8 @@ void with_deepspeed(Spec& spec) {
 }  // namespace
 
 Spec as_the_trainer_has_it(Spec spec) {
-  const bool is_whole = spec.parallel == Parallel::none || spec.parallel == Parallel::ddp;
   if (spec.load == Load::device_map && !is_alone(spec)) spec.load = Load::to;  // it was of one GPU
-  if ((spec.load == Load::device || spec.load == Load::adapted) && !is_whole) spec.load = Load::to;
+  if ((spec.load == Load::device || spec.load == Load::adapted) && !runs_whole_model(spec)) spec.load = Load::to;
   if (spec.load == Load::adapted && (!spec.lora || spec.quantization)) spec.load = Load::to;
   if (spec.loop == LoopKind::plain) return spec;
   switch (spec.parallel) {
