@@ -58,7 +58,7 @@ ActivePython of_prefix(const fs::path& prefix, const Environment& environment) {
   return python;
 }
 
-std::optional<std::string> version_in(const std::vector<fs::path>& folders, const std::string& package) {
+std::vector<std::string> versions_in(const std::vector<fs::path>& folders, const std::string& package) {
   constexpr std::string_view kSuffix = ".dist-info";
   const std::string prefix = package + "-";
   std::vector<std::string> versions;
@@ -66,9 +66,7 @@ std::optional<std::string> version_in(const std::vector<fs::path>& folders, cons
     for (const std::string& name : names_in(folder))
       if (name.starts_with(prefix) && name.ends_with(kSuffix))
         versions.push_back(name.substr(prefix.size(), name.size() - prefix.size() - kSuffix.size()));
-  const bool differ = std::adjacent_find(versions.begin(), versions.end(), std::not_equal_to<>()) != versions.end();
-  if (versions.empty() || differ) return std::nullopt;
-  return versions.front();
+  return versions;
 }
 
 }  // namespace
@@ -89,8 +87,11 @@ std::optional<ActivePython> active_python(const Environment& environment) {
 }
 
 std::optional<std::string> installed_version(const ActivePython& python, const std::string& package) {
-  const auto own = version_in(python.package_folders, package);
-  return own ? own : version_in(python.base_folders, package);
+  std::vector<std::string> versions = versions_in(python.package_folders, package);
+  if (versions.empty()) versions = versions_in(python.base_folders, package);
+  const bool differ = std::adjacent_find(versions.begin(), versions.end(), std::not_equal_to<>()) != versions.end();
+  if (versions.empty() || differ) return std::nullopt;
+  return versions.front();
 }
 
 }  // namespace tidemark::cli

@@ -57,12 +57,8 @@ Report told(Report report, const Asked& asked) {
   return report;
 }
 
-/// The report on every rank of what the options ask for.
-Report predicted_ranks(const PredictCommandOptions& options) {
-  if (!options.events.empty())
-    throw Error(Errc::bad_value, "it tells of one rank, so it cannot be combined with --all-ranks", "--events",
-                "choose one with --rank");
-  Asked asked = read_asked(options.spec);
+/// The report on every rank of what is asked.
+Report predicted_ranks(Asked asked) {
   if (asked.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with --rank", "--all-ranks");
   const Card card = card_of(asked.spec);
   capture_unknown(asked);
@@ -73,8 +69,7 @@ Report predicted_ranks(const PredictCommandOptions& options) {
 
 }  // namespace
 
-Report predicted(const SpecOptions& options, const std::string& events) {
-  Asked asked = read_asked(options);
+Report predicted(Asked asked, const std::string& events) {
   const Card card = card_of(asked.spec);
   capture_unknown(asked);
   EventFile file(events);
@@ -113,8 +108,7 @@ void add_predict(CLI::App& app, PredictCommandOptions& options) {
 namespace {
 
 /// As the rows of validation/ tell them apart.
-std::string modality_of(const SpecOptions& options) {
-  const Spec spec = read_asked(options).spec;
+std::string modality_of(const Spec& spec) {
   if (spec.images == 0) return "text";
   return spec.seq > 0 ? "vision-language" : "vision";
 }
@@ -125,8 +119,13 @@ int predict(const PredictCommandOptions& options) {
   if (!options.margin.empty()) parse_quantile(options.margin);
   check_report_files(options.files);
   require_writable(options.events, "--events");
-  Report report = options.all_ranks ? predicted_ranks(options) : predicted(options.spec, options.events);
-  if (!options.margin.empty()) keep_margin(report, options.margin, modality_of(options.spec), find_resources().data);
+  if (options.all_ranks && !options.events.empty())
+    throw Error(Errc::bad_value, "it tells of one rank, so it cannot be combined with --all-ranks", "--events",
+                "choose one with --rank");
+  Asked asked = read_asked(options.spec);
+  const std::string modality = modality_of(asked.spec);
+  Report report = options.all_ranks ? predicted_ranks(std::move(asked)) : predicted(std::move(asked), options.events);
+  if (!options.margin.empty()) keep_margin(report, options.margin, modality, find_resources().data);
   write_report_files(report, options.files);
   print_report(report, options.files, options.quiet);
   return report.fits == true ? 0 : 1;

@@ -72,14 +72,8 @@ Tensors random_state_of(const AttentionInputs& in) {
   return {std::move(seed), empty(run, Dims{}, Dtype::int64)};
 }
 
-/// What a kernel allocates and shows otherwise: below autograd that is no view, which would keep what it is one of.
-Tensor laid_out(Tensor allocated, const Layout& layout) {
-  allocated.impl().layout = layout;
-  return allocated;
-}
-
 /// Those of q, k and v, and of the bias where it needs one, whose rows are a multiple of 16.  torch: cuda/
-/// attention_backward.cu, _efficient_attention_backward
+/// attention_backward.cu, _efficient_attention_backward, below autograd, where what is shown otherwise is no view.
 struct Gradients {
   std::array<Tensor, 3> inputs;
   Tensor bias = {};
@@ -90,17 +84,16 @@ Gradients gradients_of(const AttentionGradient& call, const Tensor& bias) {
   Run& run = q.run();
   const Tensor gradient = contiguous_with_heads_last(call.gradient);
   const auto new_rows = [&](const Tensor& x) {
-    const Dims rows = with_heads_last(x.layout()).sizes;
-    return laid_out(empty(run, rows, x.dtype()), with_heads_last({rows, contiguous_strides(rows)}));
+    return sole_view(transpose(empty(run, with_heads_last(x.layout()).sizes, x.dtype()), 1, 2));
   };
   Gradients gradients{{new_rows(q), new_rows(k), new_rows(v)}};
   if (bias) {
     Dims sizes = bias.sizes();
     sizes[-1] = round_up(sizes[-1], 16);
-    Tensor padded = empty(run, sizes, bias.dtype());
+    const Tensor padded = empty(run, sizes, bias.dtype());
     Layout shown = padded.layout();
     shown.sizes[-1] = bias.size(-1);
-    gradients.bias = laid_out(std::move(padded), shown);
+    gradients.bias = sole_view(view_of(padded, shown));
   }
   const Setting<Category> category(run.category, Category::workspace);
   const auto of_each_head = [&](const Tensor& x) {  // summed up for the heads that share one

@@ -110,8 +110,7 @@ Tensor embedding_bag(Tensor weight, Tensor indices, Tensor per_sample_weights) {
   Tensor bag_size = integers(bags), offset2bag = integers(count);
   Tensor y = empty(run, Dims{bags, weight.size(1)}, weight.dtype());
   const Facts facts{.sizes = weight.whole_sizes()};
-  Tensors saved{std::move(rows), std::move(offsets), std::move(offset2bag), std::move(bag_size)};
-  saved.push_back(std::move(weights));
+  Tensors saved{std::move(rows), std::move(offsets), std::move(offset2bag), std::move(bag_size), std::move(weights)};
   return record(
       std::move(y), {std::move(weight)},
       {.name = "EmbeddingBagBackward0", .saved = std::move(saved), .facts = facts, .backward = embedding_bag_backward});

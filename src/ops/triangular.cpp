@@ -15,8 +15,7 @@ Tensor solved(const Tensor& a, const Tensor& b) {
   Run& run = b.run();
   Dims turned = b.sizes();
   turned.swap(-1, -2);
-  Tensor x = transpose(empty(run, turned, b.dtype()), -2, -1);
-  x.impl().base.reset();
+  Tensor x = sole_view(transpose(empty(run, turned, b.dtype()), -2, -1));
   const std::int64_t n = a.size(-1), matrices = a.elements() / (n * n);
   if (matrices > kMostOneByOne || (matrices > 1 && n < kLeastOneByOne)) {
     const Setting<Category> category(run.category, Category::workspace);

@@ -181,11 +181,9 @@ Tensors compare_call(FunctionCall& call) {
   return compared(call, kName);
 }
 
-template <char... name>
-Tensors bitwise_call(FunctionCall& call) {
-  static constexpr char kName[] = {'a', 't', 'e', 'n', ':', ':', 'b', 'i', 't', 'w', 'i', 's', 'e', '_', name..., '\0'};
-  if (call.is_tensor(1)) return {bitwise(kName, call.tensor(0), call.tensor(1))};
-  return {bitwise(kName, call.tensor(0))};
+Tensors of_bits(const FunctionCall& call, const char* name) {
+  if (call.is_tensor(1)) return {bitwise(name, call.tensor(0), call.tensor(1))};
+  return {bitwise(name, call.tensor(0))};
 }
 
 /// A Python number becomes a tensor of the other one's type first.
@@ -280,15 +278,15 @@ constexpr Function kElementwiseFunctions[] = {
     {"le __le__", "input other", compare_call<'l', 'e'>},
     {"gt __gt__ greater", "input other", compare_call<'g', 't'>},
     {"ge __ge__", "input other", compare_call<'g', 'e'>},
-    {"__and__ bitwise_and and", "input other", bitwise_call<'a', 'n', 'd'>},
-    {"__or__ bitwise_or or", "input other", bitwise_call<'o', 'r'>},
-    {"__xor__ bitwise_xor xor", "input other", bitwise_call<'x', 'o', 'r'>},
+    {"__and__ bitwise_and and", "input other", [](FunctionCall& c) { return of_bits(c, "aten::bitwise_and"); }},
+    {"__or__ bitwise_or or", "input other", [](FunctionCall& c) { return of_bits(c, "aten::bitwise_or"); }},
+    {"__xor__ bitwise_xor xor", "input other", [](FunctionCall& c) { return of_bits(c, "aten::bitwise_xor"); }},
     {"__rshift__ bitwise_right_shift rshift", "input other",
-     bitwise_call<'r', 'i', 'g', 'h', 't', '_', 's', 'h', 'i', 'f', 't'>},
+     [](FunctionCall& c) { return of_bits(c, "aten::bitwise_right_shift"); }},
     {"__lshift__ bitwise_left_shift lshift", "input other",
-     bitwise_call<'l', 'e', 'f', 't', '_', 's', 'h', 'i', 'f', 't'>},
-    {"logical_and", "input other", compare_call<'l', 'o', 'g', 'i', 'c', 'a', 'l', '_', 'a', 'n', 'd'>},
-    {"logical_or", "input other", compare_call<'l', 'o', 'g', 'i', 'c', 'a', 'l', '_', 'o', 'r'>},
+     [](FunctionCall& c) { return of_bits(c, "aten::bitwise_left_shift"); }},
+    {"logical_and", "input other", [](FunctionCall& c) { return compared(c, "aten::logical_and"); }},
+    {"logical_or", "input other", [](FunctionCall& c) { return compared(c, "aten::logical_or"); }},
     {"__ior__ __iand__ logical_or_ logical_and_", "input other", [](FunctionCall& c) { return Tensors{c.tensor(0)}; }},
     {"__invert__ bitwise_not invert", "input",
      [](FunctionCall& c) { return Tensors{bitwise("aten::bitwise_not", c.tensor(0))}; }},

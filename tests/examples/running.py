@@ -3,11 +3,15 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "validation/programs"))
+import environments
+
 TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build/release/apps/cli/tidemark"))
 PYTHON = os.environ.get("TIDEMARK_PYTHON", str(ROOT / ".venv/bin/python"))
 OLDEST = os.environ.get("TIDEMARK_PYTHON_26", "")
@@ -35,6 +39,14 @@ class Run:
     @property
     def assumptions(self):
         return {row["what"] for row in self.report["assumptions"]}
+
+
+def environment_with(title, packages, base=PYTHON):
+    """A Python that has them, over that of the other programs."""
+    try:
+        return environments.environment(base, packages)
+    except environments.Missing as missing:
+        pytest.skip(f"{title} cannot be installed here: {missing}")
 
 
 def skip_unless_compared(prediction):

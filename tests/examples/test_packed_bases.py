@@ -2,14 +2,10 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from running import PYTHON, ROOT, TIDEMARK, Run
-
-sys.path.insert(0, str(ROOT / "validation/programs"))
-import environments
+from running import PYTHON, ROOT, TIDEMARK, Run, environment_with
 
 pytestmark = pytest.mark.oracle
 
@@ -23,10 +19,7 @@ LINEAR_MODULES = 2 * 7
 
 @pytest.fixture(scope="module")
 def python():
-    try:
-        return environments.environment(BASE, PACKAGES)
-    except environments.Missing as missing:
-        pytest.skip(f"gptqmodel cannot be installed here: {missing}")
+    return environment_with("gptqmodel", PACKAGES, BASE)
 
 
 # Of GPTQ the two tables of shifts that a module has are views of one; a program has them as two.

@@ -3,14 +3,10 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from running import PYTHON, ROOT, TIDEMARK
-
-sys.path.insert(0, str(ROOT / "validation/programs"))
-import environments
+from running import PYTHON, ROOT, TIDEMARK, environment_with
 
 pytestmark = pytest.mark.oracle
 
@@ -113,14 +109,6 @@ def test_the_trainer_has_the_peak_that_was_planned(run, tmp_path, name):
     finished = run([*launcher, PROGRAM, arguments], options=("--steps", "3", *(("--gpus", str(gpus)) if gpus > 1 else ())), gpu="h100-80gb")
     assert finished.exit_code == 0, finished.errors
     assert finished.peak == peak
-
-
-def environment_with(title, packages):
-    """A Python that has them, over that of the other programs."""
-    try:
-        return environments.environment(PYTHON, packages)
-    except environments.Missing as missing:
-        pytest.skip(f"{title} cannot be installed here: {missing}")
 
 
 @pytest.fixture(scope="session")
