@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "card_choice.h"
 #include "commands.h"
+#include "cudnn_asked.h"
 #include "efficiencies.h"
 #include "estimate/margin.h"
 #include "files.h"
@@ -68,6 +69,7 @@ plan::Engine engine_of(Asking& asking, const PlanOptions& options) {
                       .programs = asking.asked.programs_of,
                       .keep_margin = {}};
   engine.efficiency = load_efficiencies(data).of(engine.card.key);
+  engine.ask_cudnn = cudnn_of(spec, engine.card);
   if (asking.place.gpus > 1) check_link(engine.card);
   if (!options.wishes.margin.empty())
     engine.keep_margin = [quantile = options.wishes.margin, data](Report& report) {

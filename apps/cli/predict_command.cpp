@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "card_choice.h"
 #include "commands.h"
+#include "cudnn_asked.h"
 #include "estimate/all_ranks.h"
 #include "estimate/margin.h"
 #include "files.h"
@@ -62,7 +63,8 @@ Report predicted_ranks(Asked asked) {
   if (asked.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with --rank", "--all-ranks");
   const Card card = card_of(asked.spec);
   capture_unknown(asked);
-  const PredictOptions how{.on_event = {}, .programs = *asked.programs, .categories = true};
+  const PredictOptions how{
+      .on_event = {}, .programs = *asked.programs, .categories = true, .ask_cudnn = cudnn_of(asked.spec, card)};
   Report report = predict_all_ranks(asked.spec, asked.model_config, card, how);
   return told(std::move(report), asked);
 }
@@ -76,6 +78,7 @@ Report predicted(Asked asked, const std::string& events) {
   PredictOptions how = file.options();
   how.programs = *asked.programs;
   how.categories = true;
+  how.ask_cudnn = cudnn_of(asked.spec, card);
   Report report = predict(asked.spec, asked.model_config, card, how);
   file.finish();
   return told(std::move(report), asked);

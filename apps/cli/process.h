@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,26 @@ Finished run_helper(const std::vector<std::string>& command, const Environment& 
 /// Runs all of them, at most `at_once` at a time; the results are in the same order.
 std::vector<Finished> run_helpers(const std::vector<std::vector<std::string>>& commands, std::size_t at_once,
                                   const Environment& environment);
+
+/// A helper that answers each line with one.
+class Conversation {
+ public:
+  /// Throws Error{io} when it cannot be started.
+  Conversation(const std::vector<std::string>& command, const Environment& environment);
+  /// Waits until it has ended, which it does when there is no more to read.
+  ~Conversation();
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  /// The next line that it writes, of `line` if that is not empty; nothing where it has ended instead.
+  std::optional<std::string> answer(const std::string& line = {});
+  /// What it has written on stderr so far.
+  std::string errors() const;
+
+ private:
+  struct Process;
+  std::unique_ptr<Process> process_;
+};
 
 /// 128 + n for signal n, as a shell has it.
 int exit_code_of(int wait_status);

@@ -86,7 +86,8 @@ def plan(config, *, inputs=None, offline=False, ray=False, progress=None, **opti
         try:
             question = {**asked.question, "plan": wishes, "with_text": True}
             answer = json.loads(core.ask("plan", sharing.over_ray(question) if ray else question, progress and (lambda now: progress(Progress(**now)))))
-            return Plan(json.loads(answer["json"]), answer["text"], answer["json"])
+            if ray or not answer["wants_cudnn"]:
+                return Plan(json.loads(answer["json"]), answer["text"], answer["json"])
         except errors.NotCaptured:
             if ray:
                 raise

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "answers/cudnn_elsewhere.h"
 #include "answers/plan_wishes.h"
 #include "estimate/margin.h"
 #include "io/plan_json.h"
@@ -27,7 +28,8 @@ Value with_card(Value asked, const Place& place) {
   return asked;
 }
 
-Asking read_asking(const Value& asked, const std::string& card, const PlanWishes& wishes, const Data& data) {
+Asking read_asking(const Value& asked, const std::string& card, const PlanWishes& wishes, const Data& data,
+                   const AskCudnn& ask_cudnn) {
   const Place place = place_of(card, data.cards);
   Asking asking{
       .question = read_question(card.empty() ? asked : with_card(asked, place), data), .gpus = 1, .engine = {}};
@@ -36,6 +38,7 @@ Asking read_asking(const Value& asked, const std::string& card, const PlanWishes
   asking.engine.model_config = question.model_config;
   asking.engine.card = question.card;
   asking.engine.programs = question.programs_of;
+  asking.engine.ask_cudnn = ask_cudnn;
   asking.engine.efficiency = data.efficiency.of(question.card.key);
   if (asking.gpus > 1)
     communicator_bytes(question.card.beside.nccl, question.card.link.kind, 2, false);  // throws where that is not known
@@ -56,12 +59,13 @@ plan::Share share_of(const Value& said) {
   return share;
 }
 
-PlanAnswer cheapest(const Value& asked, PlanWishes wishes, const Data& data, const plan::Told& told) {
-  wishes.answers = 1;
+PlanAnswer cheapest(const Value& asked, const PlanWishes& wishes, const Data& data, const AskCudnn& ask_cudnn,
+                    const plan::Told& told) {
   std::vector<io::PricedPlan> all;
   for (const auto& [name, price] : wishes.cheapest) {
-    const Asking asking = read_asking(asked, name, wishes, data);
+    const Asking asking = read_asking(asked, name, wishes, data, ask_cudnn);
     PlanWishes one = wishes;
+    one.answers = 1;
     const Spec& spec = asking.question.spec;
     if (one.samples == 0) one.samples = spec.batch * spec.grad_accumulation;
     plan::Question question = question_of(spec, asking.gpus, one);
@@ -83,13 +87,11 @@ PlanWishes read_wishes(const Value& asked) {
   return wishes;
 }
 
-}  // namespace
-
-PlanAnswer planned(const Value& asked, const Data& data, const plan::Told& told) {
-  const PlanWishes wishes = read_wishes(asked);
-  if (!wishes.cheapest.empty()) return cheapest(asked, wishes, data, told);
+/// What is asked of one kind of card.
+PlanAnswer planned_for_card(const Value& asked, const PlanWishes& wishes, const Data& data, const AskCudnn& ask_cudnn,
+                            const plan::Told& told) {
   const Value* spec = asked.find("spec");
-  const Asking asking = read_asking(asked, spec ? card_said({spec}) : "", wishes, data);
+  const Asking asking = read_asking(asked, spec ? card_said({spec}) : "", wishes, data, ask_cudnn);
   if (!wishes.checkpointing_under.empty()) check_checkpointing_alone(wishes, "checkpointing_under");
   plan::Question question = question_of(asking.question.spec, asking.gpus, wishes);
   question.told = told;
@@ -108,6 +110,21 @@ PlanAnswer planned(const Value& asked, const Data& data, const plan::Told& told)
   const plan::Goal goal = goal_of(wishes.goal, "goal");
   const plan::Plan found = plan::make_plan(question, goal, asking.engine);
   return {io::plan_value(found), io::plan_to_text(found, goal, card, question.bounds), card.total_bytes};
+}
+
+}  // namespace
+
+PlanAnswer planned(const Value& asked, const Data& data, const plan::Told& told) {
+  const PlanWishes wishes = read_wishes(asked);
+  CudnnElsewhere cudnn;
+  try {
+    PlanAnswer answer = (wishes.cheapest.empty() ? planned_for_card : cheapest)(asked, wishes, data, cudnn.ask(), told);
+    answer.wants_cudnn = cudnn.was_asked();
+    return answer;
+  } catch (const Error& error) {
+    if (cudnn.was_asked()) throw NotCaptured(error);
+    throw;
+  }
 }
 
 }  // namespace tidemark::answers

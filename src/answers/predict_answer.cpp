@@ -1,5 +1,6 @@
 #include "answers/predict_answer.h"
 
+#include "answers/cudnn_elsewhere.h"
 #include "estimate/all_ranks.h"
 #include "estimate/margin.h"
 
@@ -22,13 +23,18 @@ const char* modality_of(const Spec& spec) {
   return spec.seq > 0 ? "vision-language" : "vision";
 }
 
-PredictOptions options_of(const Question& question) {
-  return {.on_event = {}, .programs = *question.programs, .categories = true};
-}
-
-Report predicted_ranks(const Question& question) {
-  if (question.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with rank", "all_ranks");
-  return predict_all_ranks(question.spec, question.model_config, question.card, options_of(question));
+Report predicted(const Question& question, bool all_ranks) {
+  CudnnElsewhere cudnn;
+  const PredictOptions options{
+      .on_event = {}, .programs = *question.programs, .categories = true, .ask_cudnn = cudnn.ask()};
+  if (all_ranks && question.spec.rank != 0)
+    throw Error(Errc::bad_value, "it cannot be combined with rank", "all_ranks");
+  try {
+    return (all_ranks ? predict_all_ranks : predict)(question.spec, question.model_config, question.card, options);
+  } catch (const Error& error) {
+    if (cudnn.was_asked()) throw NotCaptured(error);
+    throw;
+  }
 }
 
 }  // namespace
@@ -43,10 +49,7 @@ Report predicted(const Value& asked, const Data& data) {
   const std::string margin = text_or_nothing(asked, "margin");
   if (!margin.empty()) parse_quantile(margin);
   const Question question = read_question(asked, data);
-  Report report = is_true(asked, "all_ranks")
-                      ? predicted_ranks(question)
-                      : predict(question.spec, question.model_config, question.card, options_of(question));
-  report = told(std::move(report), question, data);
+  Report report = told(predicted(question, is_true(asked, "all_ranks")), question, data);
   if (!margin.empty()) add_margin(report, data.residuals, margin, modality_of(question.spec));
   return report;
 }

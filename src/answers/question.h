@@ -20,7 +20,8 @@
 
 namespace tidemark::answers {
 
-/// No program that is at hand holds for the model: one that can be captured would.
+/// No program that is at hand holds for the model, or no table has its convolutions: what is captured, or cuDNN itself,
+/// would answer.
 class NotCaptured : public Error {
  public:
   explicit NotCaptured(const Error& error) : Error(error.code(), error.message(), error.where(), error.hint()) {}

@@ -72,7 +72,10 @@ Value keys_of_plan() {
       Value::Map{{"plan", std::move(wishes)},
                  {"share", std::move(share)},
                  {"shares", std::move(shares)},
-                 {"with_text", schema("boolean", "Answer {\"json\", \"text\"}: the plan, and the plan for a person")}});
+                 {"with_text",
+                  schema("boolean",
+                         "Answer {\"json\", \"text\", \"wants_cudnn\"}: the plan, the plan for a person, and whether "
+                         "configurations were left out whose convolutions no table has")}});
 }
 
 Value keys_of_explain() {
@@ -101,7 +104,7 @@ std::string plan_text(const Value& asked, const Data& data, const plan::Told& to
   const PlanAnswer found = planned(asked, data, told);
   const std::string json = io::value_to_json(found.plan);
   if (!with_text || !to_bool(*with_text, {"", "with_text"})) return json;
-  return io::value_to_json_line(Value::Map{{"json", json}, {"text", found.text}});
+  return io::value_to_json_line(Value::Map{{"json", json}, {"text", found.text}, {"wants_cudnn", found.wants_cudnn}});
 }
 
 std::string explain_text(const Value& asked, const Data& data, const plan::Told&) {

@@ -34,7 +34,8 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
   RunConfig config{.card = card,
                    .allocator = {},
                    .on_event = options.on_event,
-                   .keeps_history = options.on_event || options.interval || options.late || options.categories};
+                   .keeps_history = options.on_event || options.interval || options.late || options.categories,
+                   .ask_cudnn = options.ask_cudnn};
   config.torch = &torch_rules(known_torch(spec.torch).version);
   config.allocator.rules = config.torch->allocator;
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);

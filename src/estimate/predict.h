@@ -9,11 +9,11 @@
 #include "estimate/report.h"
 #include "estimate/spec.h"
 #include "memory/card.h"
+#include "tensor/run.h"
 
 namespace tidemark {
 
 struct Program;
-struct Work;
 
 struct PredictOptions {
   /// Gets each allocation and free as it happens: "+bytes operation module" or "-bytes operation module", without a
@@ -34,6 +34,8 @@ struct PredictOptions {
   bool categories = false;
   /// Counts what the steps compute, which are all simulated then; not owned.
   Work* work = nullptr;
+  /// Asked of convolutions that no table has; empty: they are refused.
+  AskCudnn ask_cudnn = {};
 };
 
 /// `model_config` is the model's config.json; its programs bring theirs.  The report comes back judged.  Throws

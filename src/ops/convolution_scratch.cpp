@@ -69,7 +69,9 @@ std::string row_of(const Tensor& x, const Tensor& weight, const ConvolutionShape
   row += fmt::format(" from {} by {} around {} over {} in {}", x.size(1), sizes_text(shape.stride, 0),
                      sizes_text(shape.padding, 0), sizes_text(shape.dilation, 0), shape.groups);
   if (channels_last) row += " channels_last";
-  return shape.transposed ? row + " transposed" : row;
+  if (!shape.transposed) return row;
+  row += " transposed";
+  return shape.output_padding == none ? row : row + " with " + sizes_text(shape.output_padding, 0);
 }
 
 struct Row {
@@ -131,9 +133,16 @@ ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, co
     const Row row = read_row(line.substr(0, line.find('\n')), x.dims() < 5 ? 512 : 65536, x.size(0));
     if (x.size(0) <= row.most_images) return row.scratch;
   }
+  const AskCudnn& ask = x.run().config().ask_cudnn;
+  std::string why;
+  try {
+    if (ask) return ask(std::string_view(key).substr(1), x.size(0));
+  } catch (const Error& error) {
+    why = ", and cuDNN was not asked: " + error.message();
+  }
   throw Error(Errc::unsupported,
-              fmt::format("cuDNN's scratch memory is not known for a convolution of {} x {} on {}: {}", x.size(0),
-                          x.size(1), card.key, key.substr(1)));
+              fmt::format("cuDNN's scratch memory is not known for a convolution of {} x {} on {}: {}{}", x.size(0),
+                          x.size(1), card.key, key.substr(1), why));
 }
 
 }  // namespace tidemark

@@ -1,6 +1,6 @@
 // The scratch memory that cuDNN asks for in a convolution.  cuDNN chooses among its kernels by rules that it does
 // not publish, so these are tables (data/convolutions), recorded from cuDNN itself, per release of it, by
-// tools/trace/record_convolutions.py for the kernel shapes that the families use.
+// tools/trace/record_convolutions.py for the kernel shapes that the families use; of others cuDNN is asked.
 #pragma once
 #include <span>
 #include <string_view>
@@ -18,8 +18,9 @@ struct ConvolutionScratch {
 /// use_cudnn_depthwise, check_cudnn_depthwise_workload_with_filter (2.11.0)
 bool is_depthwise(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape);
 
-/// Of the run's card and its release's cuDNN, or the newest before it that was recorded.  Throws Error{unsupported} for
-/// a shape, a type, a card or a number of images that is not in the tables.
+/// Of the run's card and its release's cuDNN, or the newest before it that was recorded; for a shape, a type, a card or
+/// a number of images that is not in the tables what RunConfig::ask_cudnn says.  Throws Error{unsupported} where that
+/// does not.
 ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape,
                                        bool channels_last);
 

@@ -103,6 +103,7 @@ PassWork counted(const Engine& engine, const Spec& alone) {
     PredictOptions options;
     options.interval = false;
     options.programs = *programs;
+    options.ask_cudnn = engine.ask_cudnn;
     options.work = &pass.work;
     predict(alone, engine.model_config, without_end(engine).card, options);
   } catch (const Error&) {
@@ -148,6 +149,7 @@ Report report_of(const Engine& engine, const Spec& spec, PredictOptions options,
                  std::span<const std::int64_t> others = {}, bool whole = false) {
   const auto programs = engine.programs(spec);
   options.programs = *programs;
+  options.ask_cudnn = engine.ask_cudnn;
   AllRanks all;
   add_ranks(all, spec, ranks, engine.model_config, engine.card, options);
   if (whole || all.fit()) add_ranks(all, spec, others, engine.model_config, engine.card, options);

@@ -23,6 +23,7 @@ struct Engine {
   Efficiency efficiency = {};         // that the card reaches; by default a plain roofline
   double network_bytes_per_s = 0;     // of one GPU's port to other nodes; 0: as is usual
   bool parts_between_stages = false;  // plan/step_time.h
+  AskCudnn ask_cudnn = {};            // of convolutions that no table has; empty: they are refused
 };
 
 /// Simulates rank 0 and one rank of each stage, and takes an answer when every kind of rank fits in every order of

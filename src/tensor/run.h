@@ -63,6 +63,12 @@ struct AutocastState {
   std::vector<std::pair<TensorImpl*, Tensor>> weights;  // torch: at::autocast::cached_casts
 };
 
+struct ConvolutionScratch;  // ops/convolution_scratch.h
+
+/// cuDNN's own answer, of a convolution that no table has: its row's key, and a number of images.  Throws Error with
+/// why there is none.  May be called by several threads.
+using AskCudnn = std::function<ConvolutionScratch(std::string_view row, std::int64_t images)>;
+
 struct RunConfig {
   Card card;
   const TorchRules* torch = &torch_rules();  // not owned
@@ -71,6 +77,7 @@ struct RunConfig {
   std::function<void(std::string_view)> on_event;
   /// Whether the history is to have what is known to be as it was before: all that the peak does not need.
   bool keeps_history = true;
+  AskCudnn ask_cudnn = {};  // empty: nobody can be asked
 };
 
 class Kernel;

@@ -95,11 +95,31 @@ class Adapted(Block):
         return {"loss": torch.nn.functional.cross_entropy(self.head(x).flatten(0, 1), labels.flatten())}
 
 
+class Convolved(torch.nn.Module):
+    """With convolutions that no table has: dilated, in groups, of one dimension, over channels last, and transposed ones whose results are longer than their strides tell."""
+
+    def __init__(self, width=96, answers=32):
+        super().__init__()
+        self.patches = torch.nn.Conv2d(3, width, 10, 10)
+        self.near = torch.nn.Conv2d(width, width, 3, padding=2, dilation=2, groups=4)
+        self.wider = torch.nn.ConvTranspose2d(width, width, 3, stride=2, padding=1, output_padding=1)
+        self.along = torch.nn.Conv1d(width, answers, 5, stride=2)
+
+    def forward(self, images, targets):
+        x = torch.nn.functional.gelu(self.near(self.patches(images)))
+        x = self.wider(x.contiguous(memory_format=torch.channels_last)).mean(3)
+        return {"loss": torch.nn.functional.mse_loss(self.along(x), targets)}
+
+
+def pictures(batch, seq):
+    return {"images": torch.zeros(batch, 3, 200, 200, dtype=torch.bfloat16), "targets": torch.zeros(batch, 32, 18, dtype=torch.bfloat16)}
+
+
 def numbers(batch, seq):
     return {"features": torch.zeros(batch, seq, 256, dtype=torch.bfloat16), "targets": torch.zeros(batch, seq, 512, dtype=torch.bfloat16)}
 
 
-MODULES = {"block": (Block, inputs), "adapted": (Adapted, inputs), "regressor": (Regressor, numbers), "near": (Near, inputs), "remembers": (Remembers, inputs)}
+MODULES = {"block": (Block, inputs), "adapted": (Adapted, inputs), "regressor": (Regressor, numbers), "near": (Near, inputs), "remembers": (Remembers, inputs), "convolved": (Convolved, pictures)}
 
 
 def train(module, inputs, batch, seq):

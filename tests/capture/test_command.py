@@ -111,6 +111,39 @@ def predict(folder, *words):
     return subprocess.run([os.environ["TIDEMARK_BIN"], *map(str, words)], capture_output=True, text=True, cwd=folder, env=environment)
 
 
+CONVOLVED = {"model_type": "vit", "hidden_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 192, "image_size": 70, "patch_size": 10}
+
+
+def test_a_convolution_that_no_table_has_is_asked_of_cudnn(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(CONVOLVED))
+    words = ("predict", "config.json", "--batch", 4, "--images", 1, "--gpu", "l4", "--json", "report.json")
+    asked = predict(tmp_path, *words)
+    assert asked.returncode == 0, asked.stderr
+    (kept,) = (tmp_path / "cache/tidemark/convolutions").glob("*/sm_89.txt")
+    assert kept.read_text().startswith("bfloat16 10x10 70x70 96 of 4\t") and kept.read_text().count("\n") == 1
+    versions = json.loads((tmp_path / "report.json").read_text())["versions"]
+    nobody = {**os.environ, "PATH": "/nowhere", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    alone = lambda: subprocess.run([os.environ["TIDEMARK_BIN"], *map(str, words), "--torch", versions["torch"], "--transformers", versions["transformers"]], capture_output=True, text=True, cwd=tmp_path, env=nobody)
+    assert alone().stdout.splitlines()[:4] == asked.stdout.splitlines()[:4]
+    kept.write_text(kept.read_text().replace("\t", "\tbroken "))
+    refused = alone()
+    assert refused.returncode == 3 and refused.stderr.count("\n") == 1
+    assert refused.stderr.endswith("bfloat16 10x10 70x70 96, and cuDNN was not asked: no Python is active\n")
+
+
+def test_a_plan_asks_cudnn_for_what_no_table_has(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(CONVOLVED))
+    largest = predict(tmp_path, "plan", "config.json", "--images", 1, "--gpu", "l4", "--memory", "2GB", "--largest", "batch", "--fix", "checkpointing", "--json", "plan.json")
+    assert largest.returncode == 0 and "cuDNN was not asked" not in largest.stdout, largest.stderr
+    assert len((next((tmp_path / "cache/tidemark/convolutions").glob("*/*.txt"))).read_text().splitlines()) > 5
+
+
+def test_a_convolution_of_another_cudnn_is_not_asked_for(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(CONVOLVED))
+    refused = predict(tmp_path, "predict", "config.json", "--batch", 4, "--images", 1, "--gpu", "l4", "--torch", "2.14.1")
+    assert refused.returncode == 3 and "and torch 2.14.1 has 9.24" in refused.stderr, refused.stderr
+
+
 SIZES = ("--batch", 4, "--seq", 1024, "--gpu", "l4")
 
 

@@ -10,14 +10,18 @@ Behind OUT may stand image sides: only patches of these are recorded, whose rows
 With `others` in the place of `record`, those that are not patches of three channels, and the tiny ones of tools/capture/prove.py: their rows go behind the file's.
 `model OUT/$card.jsonl config.json MOST` records those that a model of transformers calls, of up to MOST images: Gemma 3n's, whose tower is timm's mobilenetv5_300m_enc, SAM 2's of four widths, and CLAP's.
 
-cuDNN chooses among its kernels by rules that it does not publish, so there is no formula: for each kernel shape that the
+There is no formula (python/tidemark/convolutions.py): for each kernel shape that the
 families use, this asks the real cuDNN (on a virtual card) for every number of images and keeps the scratch bytes as
 pieces that are linear in that number.  A piece is written as first:slope:constant.
 """
 
 import json
+import pathlib
 import sys
 from typing import NamedTuple
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+from tidemark.convolutions import Convolution, scratch_bytes
 
 IMAGES = 512  # of two-dimensional patches; every number up to DENSE, then bisection
 PATCHES = 65536  # of Qwen2-VL's three-dimensional ones, always a multiple of four
@@ -139,11 +143,7 @@ OTHERS = [
 
 def of_model(config, most):
     """The convolutions that a model calls which transformers builds of a config.json, each once, of so many images of its own size."""
-    import pathlib
-
     import torch
-
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
     from tidemark.capture import models
     from tidemark.capture.batches import Shape
     from torch._prims_common import suggest_memory_format
@@ -175,27 +175,6 @@ def shapes():
     for patch, hidden in CUBES:
         for h in hidden:
             yield (2, patch, patch), (2, patch, patch), h
-
-
-def measure(torch, dtype, kernel, image, hidden, count):
-    """Requested bytes beside the results, forward and backward of the weight."""
-    stats = lambda key: torch.cuda.memory_stats()[f"requested_bytes.all.{key}"]
-
-    def scratch(call):
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats()
-        before = stats("current")
-        result = call()
-        return result, stats("peak") - before - result.numel() * result.element_size()
-
-    n = len(kernel)
-    x = torch.empty(count, 3, *image, device="cuda", dtype=dtype)
-    w = torch.empty(hidden, 3, *kernel, device="cuda", dtype=dtype)
-    y, forward = scratch(lambda: torch.ops.aten.convolution(x, w, None, kernel, [0] * n, [1] * n, False, [0] * n, 1))
-    assert y.is_contiguous()
-    g = torch.empty_like(y)
-    backward = scratch(lambda: torch.ops.aten.convolution_backward(g, x, w, None, kernel, [0] * n, [1] * n, False, [0] * n, 1, [False, True, False])[1])[1]
-    return forward, backward
 
 
 def pieces(ask, points):
@@ -239,11 +218,11 @@ def record(path, *sides):
             for dtype in (torch.bfloat16, torch.float16, torch.float32):
                 if len(kernel) == 3 and dtype == torch.float32:
                     continue  # depends on more than lines can tell
-                memory = {}
+                memory, patches = {}, Convolution(kernel, image, hidden, 3, kernel, (0,) * len(kernel), (1,) * len(kernel))
 
                 def ask(count, direction):
                     if count not in memory:
-                        memory[count] = measure(torch, dtype, kernel, image, hidden, count)
+                        memory[count] = scratch_bytes(dtype, patches, count)
                     return memory[count][direction]
 
                 points = list(range(4, 2048, 4)) + list(range(2048, PATCHES + 1, 1024)) if len(kernel) == 3 else list(range(1, DENSE)) + list(range(DENSE, IMAGES + 1, 32))
@@ -252,25 +231,8 @@ def record(path, *sides):
                 out.flush()
 
 
-def measure_other(torch, dtype, other, count):
-    """Requested bytes beside the results: forward, backward of the weight, and of the input."""
-    order = torch.channels_last if other.channels_last else torch.contiguous_format
-    empty = lambda *sizes: torch.empty(*sizes, device="cuda", dtype=dtype, memory_format=order)
-    x = empty(count, other.channels, *other.image)
-    w = empty(*((other.channels, other.hidden) if other.transposed else (other.hidden, other.channels // other.groups)), *other.kernel)
-    settings = (list(other.stride), list(other.padding), [1] * len(other.kernel), other.transposed, [0] * len(other.kernel), other.groups)
-
-    def scratch(call):
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_stats()["requested_bytes.all.current"]
-        result = call()
-        return result, torch.cuda.memory_stats()["requested_bytes.all.peak"] - before - result.numel() * result.element_size()
-
-    y, forward = scratch(lambda: torch.ops.aten.convolution(x, w, None, *settings))
-    g = torch.empty_like(y)
-    weight, of_input = (scratch(lambda: torch.ops.aten.convolution_backward(g, x, w, None, *settings, [which == 0, which == 1, False])[which])[1] for which in (1, 0))
-    return forward, weight, of_input
+def convolution_of(other):
+    return Convolution(other.kernel, other.image, other.hidden, other.channels, other.stride, other.padding, (1,) * len(other.kernel), other.groups, other.channels_last, other.transposed)
 
 
 def record_others(path, others=OTHERS):
@@ -284,7 +246,7 @@ def record_others(path, others=OTHERS):
 
                 def ask(count, direction):
                     if count not in memory:
-                        memory[count] = measure_other(torch, dtype, other, count)
+                        memory[count] = scratch_bytes(dtype, convolution_of(other), count)
                     return memory[count][direction]
 
                 parts = [pieces(lambda n: ask(n, direction), points) for direction in range(3)]

@@ -59,6 +59,12 @@ TEST(Answer, TellsWhatIsWrong) {
 TEST(Answer, SaysWhatCouldBeCaptured) {
   EXPECT_THAT(answer("predict", question_about(R"({"model_type": "none_such"})"), sample_data()).text,
               HasSubstr(R"("can_be_captured":true)"));
+  const Answer convolved = answer(
+      "predict",
+      R"({"spec": {"images": 1, "gpu": "l4", "model": {"model_type": "vit", "patch_size": 10, "image_size": 70}}})",
+      sample_data());
+  EXPECT_THAT(convolved.text, HasSubstr("cuDNN was not asked: `tidemark predict` asks it"));
+  EXPECT_THAT(convolved.text, HasSubstr(R"("can_be_captured":true)"));
 }
 
 TEST(ReadQuestion, NamesTheLineOfAConfiguration) {
