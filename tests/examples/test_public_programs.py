@@ -70,6 +70,7 @@ def test_stand_ins_are_the_same_on_every_machine(tmp_path):
     [
         ("x\n[rank0]: Traceback (most recent call last):\n[rank0]:   File a\n[rank0]: ValueError: first\nTraceback (most recent call last):\n  File b\nRuntimeError: second\n", "ValueError: first"),
         ("tidemark: the program failed with exit code 3\n\n", "tidemark: the program failed with exit code 3"),
+        (f"ImportError: no name (unknown in {programs.environments.ROOT}/.venv/lib/a.py)\n", "ImportError: no name (unknown in .venv/lib/a.py)"),
         ("", ""),
     ],
 )

@@ -240,4 +240,4 @@ def test_axolotl_starts_with_what_is_written(run, tmp_path, method):
 
     rows = [{"instruction": f"w{number} w2", "input": "", "output": WORDS} for number in range(40)]  # it drops what it has seen
     (allocated, reserved), (planned_bytes, planned_reserved) = started(run, tmp_path, method, "axolotl", command, python, rows, AXOLOTL_DO_NOT_TRACK="1")
-    assert reserved == planned_reserved and planned_bytes - allocated == 512  # transformers 5.14.1 has one number less of the loss
+    assert reserved == planned_reserved and planned_bytes - allocated == 512  # transformers 5.16.1 has one number less of the loss

@@ -43,8 +43,8 @@ def standins_of(description, base):
 
 
 def first_error(text):
-    """The line that says what went wrong: the last one of the first traceback, else what was said last."""
-    lines = text.splitlines()
+    """The line that says what went wrong: the last one of the first traceback, else what was said last.  Without this machine's folders."""
+    lines = text.replace(f"{environments.ROOT}/", "").splitlines()
     for index, line in enumerate(lines):
         if "Traceback (most recent call last)" in line:
             before = line.split("Traceback")[0]  # launchers put the rank before every line
