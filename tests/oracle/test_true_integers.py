@@ -15,3 +15,12 @@ def test_every_operation_agrees_with_the_host():
     result = json.loads(line)
     assert not result["failed"], "\n".join(f"{name}: {why}" for name, why in result["failed"].items())
     assert result["passed"] >= 190
+
+
+def test_small_floats_that_follow_from_integers_are_true_until_others_are_written_into_them():
+    done = tidemark_run(PROGRAMS / "floats_of_integers.py")
+    line = next((text for text in done.stdout.splitlines() if text.startswith('{"failed"')), None)
+    assert line, done.stdout + done.stderr
+    result = json.loads(line)
+    assert (result["failed"], result["passed"]) == ({}, 5)
+    assert set(result["forgotten"].values()) == {0.0}

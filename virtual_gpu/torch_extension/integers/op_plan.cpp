@@ -78,7 +78,8 @@ OpPlan make_plan(const c10::OperatorHandle& op) {
   plan.zeroes = plan.name == "aten::zero_" || plan.name == "aten::zeros" || plan.name == "aten::zeros_like" ||
                 plan.name == "aten::new_zeros";
   plan.like_in_shape = takes_a_shape(plan.name);
-  plan.draws_inside = !has_generator && op.hasTag(at::Tag::nondeterministic_seeded);
+  plan.draws = op.hasTag(at::Tag::nondeterministic_seeded);
+  plan.draws_inside = plan.draws && !has_generator;
   plan.pointwise = plan.written.empty() && keeps_the_type(plan.name);
   plan.keeps_zeros = plan.written.empty() && (plan.name == "aten::bitwise_or" || plan.name == "aten::bitwise_and" ||
                                               plan.name == "aten::bitwise_xor");

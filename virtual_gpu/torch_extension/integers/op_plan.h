@@ -25,7 +25,8 @@ struct OpPlan {
       false;  // one fresh tensor of its arguments' type, each element of it made of those at the same place
   bool keeps_zeros = false;   // bit by bit, of zeros it makes zeros
   bool joins = false;         // one fresh tensor, made of tensors side by side
-  bool draws_inside = false;  // random, but by another operation that it calls: that one has the generator
+  bool draws = false;         // random
+  bool draws_inside = false;  // … but by another operation that it calls: that one has the generator
 
   bool matters() const { return returns_fresh || reads_scalar || !written.empty(); }
 };

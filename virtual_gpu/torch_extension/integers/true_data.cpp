@@ -89,7 +89,8 @@ std::size_t total_bytes(const std::vector<at::Tensor>& outputs) {
   return bytes;
 }
 
-/// Written integer arguments as they were: the operation's own nested calls may have applied themselves already.
+/// Written integer arguments, and known floats, as they were: the operation's own nested calls may have applied
+/// themselves already.
 class Before {
  public:
   Before(const OpPlan& plan, const Arguments& arguments) : arguments_(arguments) {
@@ -97,7 +98,7 @@ class Before {
     const NoHooks below;
     for (const std::size_t position : plan.written)
       for_each_tensor(arguments[position], [&](const at::Tensor& tensor) {
-        if (is_cuda_integer(tensor) && tensor.nbytes() <= kComputedAtMostBytes)
+        if ((is_cuda_integer(tensor) || is_known_float(tensor)) && tensor.nbytes() <= kComputedAtMostBytes)
           saved_.emplace_back(&tensor_impl(tensor), host_alias(tensor).clone());
       });
   }
@@ -129,16 +130,21 @@ bool fill_with_zero(const OpPlan& plan, const Arguments& arguments) {
   return true;
 }
 
+/// `floats`: whether known ones are made too.
 void make_true(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments,
-               const torch::jit::Stack& stack, std::size_t first_result, Before& before) {
+               const torch::jit::Stack& stack, std::size_t first_result, Before& before, bool floats) {
   if (fill_with_zero(plan, arguments)) return;
   try {
     before.restore(plan);
     const auto host_results = run_on_host(op, plan, arguments);
     if (plan.returns_fresh)
-      for (std::size_t i = 0; i < host_results.size() && first_result + i < stack.size(); ++i)
+      for (std::size_t i = 0; i < host_results.size() && first_result + i < stack.size(); ++i) {
         store(stack[first_result + i], host_results[i]);
+        if (floats) store_floats(stack[first_result + i], host_results[i]);
+      }
   } catch (const std::exception&) {
+    forget_floats(plan, arguments);
+    if (integer_outputs(plan, arguments, stack, first_result, true).empty()) return;
     assume("integer operation " + plan.name.substr(plan.name.find("::") + 2) +
            " has no host counterpart for these arguments: zeros");
   }
@@ -150,7 +156,7 @@ void run_for_real(const c10::OperatorHandle& op, c10::DispatchKeySet below, cons
   const std::size_t first_result = stack->size() - arguments.size();
   const OpWork work;
   const PromisedCount promised(op, plan, arguments, census, below.has(c10::DispatchKey::Python));
-  const FloatData float_data(!census.integers);
+  const FloatData float_data(!census.integers && !census.known_floats);
   op.redispatchBoxed(below, stack);
   work.tell(plan, arguments, *stack, first_result);
 }
@@ -175,25 +181,28 @@ void hook(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::S
   const Census census = take_census(arguments);
   const std::size_t first_result = stack->size() - count;
   const bool integers_alone = !census.cuda_floats && !plan.uninitialised && !plan.zeroes && !plan.draws_inside;
-  Before before(integers_alone && census.integers ? plan : kWritesNothing, arguments);
+  Before before(integers_alone && (census.integers || census.known_floats) ? plan : kWritesNothing, arguments);
   run_for_real(op, below, plan, arguments, census, stack);
   store_places(plan, arguments, *stack);
+  if (plan.uninitialised) forget_floats(plan, arguments);
   if (!plan.written.empty() || plan.uninitialised) note_host_data(plan, arguments, *stack, first_result);
   if (plan.uninitialised) return;
   if (plan.reads_scalar) return answer_scalar(op, plan, arguments, census, stack);
   const auto outputs = integer_outputs(plan, arguments, *stack, first_result, census.cuda_inputs);
-  if (outputs.empty() || plan.zeroes || (!census.cuda_floats && plan.draws_inside)) return;
+  const bool floats = integers_alone && census.cuda_inputs && gives_known_floats(plan, arguments, *stack, first_result);
+  if (!floats) forget_floats(plan, arguments);
+  if ((outputs.empty() && !floats) || plan.zeroes || (!census.cuda_floats && plan.draws_inside)) return;
   const NoHooks on_host;
   if (census.cuda_floats && plan.like_in_shape)
     fill_like(plan, arguments, outputs, python);
   else if (census.cuda_floats)
     decide(plan, arguments, outputs);
-  else if (compute_from_one_element(op, plan, arguments, outputs))
+  else if (!floats && compute_from_one_element(op, plan, arguments, outputs))
     return;
   else if (total_bytes(outputs) > kComputedAtMostBytes)
     assume("integer data beyond 256 MiB: not computed");
   else
-    make_true(op, plan, arguments, *stack, first_result, before);
+    make_true(op, plan, arguments, *stack, first_result, before, floats);
 }
 
 }  // namespace
