@@ -8,6 +8,7 @@
 #include "ops/cub.h"
 #include "ops/in_place.h"
 #include "ops/scratch.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -215,6 +216,14 @@ Tensor index_put_(Tensor x, Tensors indices, Tensor values, std::int64_t found) 
     const Places places = places_of(y, indices, found);
   }
   return y;
+}
+
+void index_put_number(const Tensor& x, const Tensors& indices) {
+  const auto used = std::count_if(indices.begin(), indices.end(), [](const Tensor& index) { return bool(index); });
+  const bool fills = x.run().torch().fills_at_indices;
+  if (fills && used == 1) return;
+  const Op op(x, fills ? "aten::scalar_tensor" : "aten::index_put_");
+  const Tensor number = empty(x.run(), Dims{}, x.dtype());
 }
 
 }  // namespace tidemark

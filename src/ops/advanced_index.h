@@ -10,5 +10,7 @@ Tensor index(Tensor x, Tensors indices, std::int64_t found);
 Tensor masked_select(Tensor x, Tensor mask, std::int64_t found);
 /// x[indices] = values
 Tensor index_put_(Tensor x, Tensors indices, Tensor values, std::int64_t found);
+/// x[indices] = number, of whole numbers as indices.  No gradient.
+void index_put_number(const Tensor& x, const Tensors& indices);
 
 }  // namespace tidemark

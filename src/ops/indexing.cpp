@@ -102,12 +102,19 @@ Tensor index_pairs(Tensor x, Tensor rows, Tensor columns) {
 
 Tensor index_rows(Tensor x, Tensor rows) { return index(std::move(x), {std::move(rows)}, 0); }
 
-Tensor argmax(Tensor x) {
-  const Op op(x, "aten::argmax");
+namespace {
+
+Tensor place_in_rows(const char* name, const Tensor& x) {
+  const Op op(x, name);
   Dims sizes = x.sizes();
   sizes.erase(-1);
   return empty(x.run(), sizes, Dtype::int64);
 }
+
+}  // namespace
+
+Tensor argmax(Tensor x) { return place_in_rows("aten::argmax", x); }
+Tensor argmin(Tensor x) { return place_in_rows("aten::argmin", x); }
 
 Tensor index_mask(Tensor x, Tensor mask, std::int64_t found) {
   const Op op(x, "aten::index");

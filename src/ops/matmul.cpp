@@ -202,7 +202,9 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias) {
     if (x.dims() > 2)
       x = view(std::move(x), {-1, weight.size(1)});  // before the weight: backward takes the weight first
     Tensor y = addmm(std::move(bias), std::move(x), t(std::move(weight)));
-    return sizes.count() > 2 ? view(std::move(y), sizes) : y;
+    if (sizes.count() == 2) return y;
+    y = view(std::move(y), sizes);
+    return y.run().torch().linear_gives_no_view ? sole_view(std::move(y)) : y;
   }
   Tensor y = matmul(std::move(x), t(std::move(weight)));
   if (!bias) return y;

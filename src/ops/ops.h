@@ -145,6 +145,10 @@ Tensor baddbmm(Tensor input, Tensor a, Tensor b, double alpha);
 /// The memory that cuBLAS works in, for the time of a product; none where the thread keeps what it has.
 Ref<Storage> matmul_workspace(Run& run);
 
+// distance.cpp
+/// x (B, N, D), y (B, M, D) -> (B, N, M): Euclidean.  No gradient.
+Tensor cdist(Tensor x, Tensor y);
+
 // grouped_mm.cpp
 /// Rows x (S, K) times weights (E, K, N), each group of rows with its own: group e ends before offsets[e].  -> (S, N)
 Tensor grouped_mm(Tensor x, Tensor weights, Tensor offsets);
@@ -185,8 +189,9 @@ Tensors unbind(Tensor x);
 Tensor index_pairs(Tensor x, Tensor rows, Tensor columns);
 /// x[rows]: x (B, …), rows (…) -> (…, …)
 Tensor index_rows(Tensor x, Tensor rows);
-/// x.argmax(dim=-1)
+/// x.argmax(dim=-1), x.argmin(dim=-1)
 Tensor argmax(Tensor x);
+Tensor argmin(Tensor x);
 /// x[mask] and x[..., mask] = …: booleans of one dimension (N), of which `found` are true.
 Tensor index_mask(Tensor x, Tensor mask, std::int64_t found);
 void index_put_mask(Tensor x, Tensor mask, std::int64_t found);

@@ -155,6 +155,9 @@ Tensors setitem_call(FunctionCall& call) {
     index_put_(std::move(shown.x), std::move(shown.indices), value, found);
   } else {
     call.require(!shown.x.requires_grad(), "gradients");
+    for (const Tensor& index : shown.indices)
+      call.require(!index || index.dtype() != Dtype::boolean, "a number at a mask and other indices");
+    index_put_number(shown.x, shown.indices);
   }
   return Tensors(0);
 }

@@ -57,6 +57,16 @@ Tensors transposed_convolution_call(FunctionCall& call) {
   return {convolution(call.tensor(0), weight, call.tensor_if_given(2), shape)};
 }
 
+/// As codebooks are searched (transformers: models/mimi/modeling_mimi.py, MimiEuclideanCodebook, 5.23.0).
+Tensors cdist_call(FunctionCall& call) {
+  Tensor x = call.tensor(0), y = call.tensor(1);
+  const bool is_usual = !call.given(3) || call.argument(3).text == "use_mm_for_euclid_dist_if_necessary";
+  call.require(call.real_or(2, 2) == 2 && is_usual, "other distances than Euclidean ones");
+  call.require(x.dims() == 3 && y.dims() == 3 && x.size(0) == y.size(0), "other tensors than two batches of rows");
+  call.require(!x.requires_grad() && !y.requires_grad(), "distances that ask for a gradient");
+  return {cdist(std::move(x), std::move(y))};
+}
+
 /// The operands behind each other, or in a list.
 Tensors einsum_call(FunctionCall& call) {
   const std::vector<Argument>& given = call.argument(1).items;
@@ -76,6 +86,7 @@ constexpr Function kMatrixFunctions[] = {
     {"mm", "input mat2", [](FunctionCall& c) { return Tensors{mm(c.tensor(0), c.tensor(1))}; }},
     {"bmm", "input mat2", [](FunctionCall& c) { return Tensors{bmm(c.tensor(0), c.tensor(1))}; }},
     {"addmm", "input mat1 mat2 beta alpha", addmm_call},
+    {"cdist", "x1 x2 p compute_mode", cdist_call},
     {"baddbmm", "input batch1 batch2 beta alpha", baddbmm_call},
     {"einsum", "equation *operands", einsum_call},
     {"_grouped_mm grouped_mm", "input mat2 offs",

@@ -56,10 +56,10 @@ Tensors extreme_call(FunctionCall& call, const char* name, const char* backward)
   return {std::move(values), std::move(places)};
 }
 
-Tensors argmax_call(FunctionCall& call) {
+Tensors place_call(FunctionCall& call, Tensor (*place)(Tensor)) {
   Tensor x = call.tensor(0);
   call.require(call.given(1) && x.sizes().at(call.dimension(1)) == x.dims() - 1, "another dimension than the last");
-  return {argmax(std::move(x))};
+  return {place(std::move(x))};
 }
 
 Tensors topk_call(FunctionCall& call) {
@@ -133,7 +133,8 @@ constexpr Function kReductionFunctions[] = {
     {"prod", "input dim keepdim dtype", prod_call},
     {"cumsum", "input dim dtype",
      [](FunctionCall& c) { return Tensors{running_sum(c.tensor(0), c.dimension(1), c.dtype(2))}; }},
-    {"argmax", "input dim keepdim", argmax_call},
+    {"argmax", "input dim keepdim", [](FunctionCall& c) { return place_call(c, argmax); }},
+    {"argmin", "input dim keepdim", [](FunctionCall& c) { return place_call(c, argmin); }},
     {"topk", "input k dim largest sorted", topk_call},
     {"sort", "input dim descending stable", sort_call},
     {"argsort", "input dim descending stable", argsort_call},

@@ -59,6 +59,7 @@ std::vector<TorchRules> made() {
   rules.cudnn = "9.26";
   rules.blas_workspaces = BlasWorkspaces::eager;
   rules.fuses_whole_bias = true;
+  rules.linear_gives_no_view = true;
   rules.cudnn_does_not_decode = false;
   rules.cudnn_counts_tiles_of_keys = true;
   rules.packs_partial_norms = true;

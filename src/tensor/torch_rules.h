@@ -28,6 +28,9 @@ struct TorchRules {
   /// cublasLt adds a matrix in half precision, too, not only a row.  torch: aten/src/ATen/native/cuda/Blas.cpp,
   /// isInputCompliesAddmmCudaLt (2.15.0)
   bool fuses_whole_bias = false;
+  /// What linear gives of more dimensions than two is no view of the product's rows: what is added to it in place is
+  /// not told to a base.  torch: aten/src/ATen/native/Linear.cpp, _flatten_nd_linear (2.15.0)
+  bool linear_gives_no_view = false;
   /// A probability of dropout that is no multiple of 1/16 is nothing for cuDNN.  torch: aten/src/ATen/native/
   /// transformers/cuda/sdp_utils.cpp, check_cudnn_dropout (2.12.1)
   bool cudnn_drops_sixteenths = false;

@@ -93,6 +93,8 @@ OTHERS = {
     "zeros": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"]), device="cuda"),
     "to_device": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"])).to("cuda"),
     "argmax": lambda x, a: x[0].argmax(-1),
+    "argmin": lambda x, a: x[0].argmin(-1),
+    "cdist": lambda x, a: _torch().cdist(x[0], x[1]),
     "index_pairs": lambda x, a: x[0][x[1], x[2]],
     "index_rows": lambda x, a: x[0][x[1]],
     "cumsum": lambda x, a: x[0].cumsum(a["d"], dtype=getattr(_torch(), a["dtype"]) if "dtype" in a else None),
@@ -109,7 +111,7 @@ OTHERS = {
     "mean": lambda x, a: x[0].mean(a["d"], keepdim=a["keep"]),
     "sum": lambda x, a: x[0].sum(a["dims"], keepdim=a["keep"]) if a["dims"] else x[0].sum(),
     "matmul": lambda x, a: _torch().matmul(x[0], x[1]),
-    "linear": lambda x, a: _functional().linear(x[0], x[1], x[2]),
+    "linear": lambda x, a: _functional().linear(x[0], x[1], x[2]).add_(x[3]) if x[3:] else _functional().linear(x[0], x[1], x[2]),
     "addmm": lambda x, a: _torch().addmm(x[0], x[1], x[2]),
     "mm": lambda x, a: _torch().mm(x[0], x[1]),
     "bmm": lambda x, a: _torch().bmm(x[0], x[1]),
@@ -349,6 +351,9 @@ def matmul_cases():
             a, b = flags
             case("matmul", f"{dtype} 48x32 {a}".rstrip(" -"), f"{dtype} 2x32x64 {b}".rstrip(" -"))
             case("matmul", f"{dtype} 48x32 {a}".rstrip(" -"), f"{dtype} 2x32x64 p021 {b}".rstrip(" -"))
+        for added in ("2x64x48", "64x48", "1x64x48"):
+            for bias in (f"{dtype} 48 w", None):
+                case("linear", f"{dtype} 2x64x32 g", f"{dtype} 48x32 w", bias, f"{dtype} {added} g")
         case("linear", f"{dtype} 2x64x32 p102 g", f"{dtype} 48x32 w", f"{dtype} 48 w")
         case("linear", f"{dtype} 2x64x32 p102 g", f"{dtype} 48x32 w", None)
         case("linear", f"{dtype} 64x32 p10 g", f"{dtype} 48x32 w", f"{dtype} 48 w")
@@ -457,7 +462,15 @@ def indexing_cases():
         for shape in ("4x30", "64x77", "8x512", "1x1024", "2x30x64"):
             case("argmax", f"int32 {shape}", card=card)
             case("argmax", f"int64 {shape}", card=card)
+            case("argmin", f"float32 {shape}", card=card)
             case("count_true", f"bool {shape}", card=card)
+        for rows, others, width in ((63, 2048, 256), (7, 40, 64), (25, 25, 16), (4096, 1024, 8)):
+            case("cdist", f"float32 1x{rows}x{width}", f"float32 1x{others}x{width}", card=card)
+            case("cdist", f"float32 3x{rows}x{width}", f"float32 3x{others}x{width}", card=card)
+            case("cdist", f"float32 1x{rows}x{width} p021", f"float32 1x{others}x{width}", card=card)
+            case("cdist", f"float32 3x{rows}x{width}", f"float32 3x{others}x{width} p021", card=card)
+            case("argmin", f"float32 {rows}x{others}", card=card)
+            case("cdist", f"float32 1x{rows}x{width}", f"bfloat16 1x{others}x{width}", card=card, autocast="bfloat16")
         for shape, count in (((4, 77, 512), 4), ((8, 30, 64), 8), ((64, 77, 512), 64)):
             size = "x".join(map(str, shape))
             for dtype in ("float32", "bfloat16"):

@@ -90,6 +90,7 @@ OTHERS = {
     "repeat": lambda x, a: x[0].repeat(a["times"]),
     "index": lambda x, a: x[0][tuple(slice(None) if i is None else _torch().zeros(i.shape, dtype=i.dtype) if "host" in a else i if i.dtype == _torch().int64 else _true(i, a["found"]) for i in x[1:])],
     "index_put_": lambda x, a: _put(x, a),
+    "index_put_number": lambda x, a: x[0].__setitem__(tuple(slice(None) if i is None else i for i in x[1:]), 3),
     "bucketize": lambda x, a: _torch().bucketize(x[0], x[1], right=True),
     "average_pool": lambda x, a: _functional().avg_pool2d(x[0], 2),
     "unfold_windows": lambda x, a: _functional().unfold(x[0], 2, stride=2),
@@ -213,6 +214,13 @@ def indexed_cases():
         case("index_put_", f"{dtype} 40x64{flag}", "bool 40", f"{dtype} 9x64{flag}", found=9)
         case("index_put_", f"{dtype} 40x64", "bool 40", f"{dtype} 9x64{flag}", found=9)
         case("index_put_", f"{dtype} 40x64{flag}", "int64 9", f"{dtype} 9x64", found=0)
+
+
+    for count in (1, 9):
+        at = f"int64 {count}"
+        for indices in ((at,), (at, at), (None, at), (None, at, at)):
+            case("index_put_number", "float32 40x64x3", *indices, found=0)
+            case("index_put_number", "int64 40x64x3", *indices, found=0)
 
 
 def window_cases():

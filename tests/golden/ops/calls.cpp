@@ -123,6 +123,8 @@ const std::vector<NamedCall> kIndexing = {
                      Run& run) { return to_device(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
     {"arange", [](Inputs&, const Arguments& a, Run& run) { return arange(run, a.number("end")); }},
     {"argmax", unary<argmax>},
+    {"argmin", unary<argmin>},
+    {"cdist", binary<cdist>},
     {"count_true", unary<count_true>},
     {"cumsum",
      [](Inputs& in, const Arguments& a, Run&) {
@@ -285,6 +287,12 @@ const std::vector<NamedCall> kSelection = {
        Tensor x = a.has("view") ? view(whole, a.dims("view")) : whole;
        return index_put_(std::move(x), std::move(indices), std::move(values), a.number("found"));
      }},
+    {"index_put_number",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Tensor x = in[0];
+       index_put_number(x, between(in, in.tensors.size()));
+       return Tensor();
+     }},
     {"average_pool",
      [](Inputs& in, const Arguments&, Run&) {
        Dims sizes = in.tensors[0].sizes();
@@ -394,7 +402,11 @@ const std::vector<NamedCall> kOthers = {
     {"prod", [](Inputs& in, const Arguments& a, Run&) { return prod(in[0], dim(a), a.flag("keep")); }},
     {"vector_norm", unary<vector_norm>},
     {"matmul", binary<matmul>},
-    {"linear", [](Inputs& in, const Arguments&, Run&) { return linear(in[0], in[1], in[2]); }},
+    {"linear",
+     [](Inputs& in, const Arguments&, Run&) {
+       Tensor y = linear(in[0], in[1], in[2]);
+       return in.tensors.size() > 3 ? add_into(std::move(y), in[3]) : y;
+     }},
     {"addmm", [](Inputs& in, const Arguments&, Run&) { return addmm(in[0], in[1], in[2]); }},
     {"mm", binary<mm>},
     {"bmm", binary<bmm>},
