@@ -1,10 +1,11 @@
 #include "answers/family_programs.h"
 
+#include <compare>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <vector>
 
 #include "base/error.h"
 #include "estimate/predict.h"
@@ -14,35 +15,48 @@
 namespace tidemark::answers {
 namespace {
 
-/// What a family's program is bound to (FamilyUse), and whether it has to tell of image towers (check_towers).
-using Way =
-    std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
-               std::vector<std::string>, ExpertsImplementation, bool, bool, std::int64_t, std::int64_t, std::int64_t,
-               std::string, std::string, std::string, std::int64_t, std::string, bool, bool, double>;
+/// All of a spec that decides what a family's program is bound to (FamilyUse), and what it has to tell of image towers
+/// (check_towers).
+struct Way {
+  Attention attn;
+  Checkpointing checkpointing;
+  std::int64_t checkpoint_every;
+  std::vector<std::string> checkpoint_layers, checkpoint_save, checkpoint_save_layers;
+  ExpertsImplementation experts;
+  bool use_cache, padding;
+  std::int64_t seq, batch, images;
+  std::string image_size, head, autocast;
+  std::int64_t shares;
+  std::string transformers;
+  bool gathers_images, prepares_images;
+  double routing_skew;
+
+  std::partial_ordering operator<=>(const Way&) const = default;
+};
 
 Way way_of(const Spec& spec, const Value& model_config) {
-  const FamilyUse use = family_use_of(spec, model_config);
-  return {spec.attn,
-          spec.checkpointing,
-          spec.checkpoint_every,
-          spec.checkpoint_layers,
-          spec.checkpoint_save,
-          spec.checkpoint_save_layers,
-          spec.experts_implementation,
-          use.context.use_cache,
-          spec.padding,
-          spec.seq,
-          spec.images > 0 || spec.seq == 0 ? use.batch
-                                           : 0,  // of images, and of samples of these, alone is anything counted
-          use.images,
-          spec.image_size,
-          spec.head,
-          use.autocast,
-          use.shares,
-          use.transformers,
-          spec.parallel == Parallel::zero3 && spec.images > 0,
-          spec.quantization && spec.quantization->prepare && spec.images > 0,
-          use.context.routing_skew};
+  FamilyUse use = family_use_of(spec, model_config);
+  const bool counts_samples = spec.images > 0 || spec.seq == 0;  // else nothing is counted of them
+  return {.attn = spec.attn,
+          .checkpointing = spec.checkpointing,
+          .checkpoint_every = spec.checkpoint_every,
+          .checkpoint_layers = spec.checkpoint_layers,
+          .checkpoint_save = spec.checkpoint_save,
+          .checkpoint_save_layers = spec.checkpoint_save_layers,
+          .experts = spec.experts_implementation,
+          .use_cache = use.context.use_cache,
+          .padding = spec.padding,
+          .seq = spec.seq,
+          .batch = counts_samples ? use.batch : 0,
+          .images = use.images,
+          .image_size = spec.image_size,
+          .head = spec.head,
+          .autocast = std::move(use.autocast),
+          .shares = use.shares,
+          .transformers = std::move(use.transformers),
+          .gathers_images = spec.parallel == Parallel::zero3 && spec.images > 0,
+          .prepares_images = spec.quantization && spec.quantization->prepare && spec.images > 0,
+          .routing_skew = use.context.routing_skew};
 }
 
 class Families {

@@ -62,7 +62,8 @@ void freeze(Module& root, const Spec& spec) {
   if (!spec.freeze.empty()) mark_frozen(root, spec.freeze);
 }
 
-LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
+/// `by_engine`: DeepSpeed's, all of whose weights are bf16.
+LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type, bool by_engine = false) {
   LoraOptions options{.r = spec.r, .dropout = spec.dropout, .target_modules = spec.target_modules, .adapter_dtype = {}};
   options.expert_names = converted_expert_names(model_type);
   const auto* pattern = std::get_if<std::string>(&spec.target_modules);
@@ -73,6 +74,7 @@ LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
     case AdapterDtype::bf16: options.adapter_dtype = Dtype::bf16; break;
     case AdapterDtype::fp16: options.adapter_dtype = Dtype::f16; break;
   }
+  if (by_engine) options.adapter_dtype = Dtype::bf16;
   return options;
 }
 
@@ -121,13 +123,6 @@ bool is_by_device_map(Load how) { return how == Load::device_map || how == Load:
 void to_device(Run& run, Module& root, Load how = Load::to) {
   const Setting<Category> category(run.category, Category::parameters);
   is_by_device_map(how) ? load_by_device_map(run, root, how == Load::device_map) : root.to_device(run);
-}
-
-/// All of the engine's weights are bf16.
-LoraOptions lora_options_of_engine(const LoraSpec& spec, const std::string& model_type) {
-  LoraOptions options = lora_options(spec, model_type);
-  options.adapter_dtype = Dtype::bf16;
-  return options;
 }
 
 /// Models that are made, changed and cut on the host.  Of a batch a rank loads what its stages take.
@@ -229,8 +224,7 @@ std::shared_ptr<ParameterStore> load(Run& run, Module& root, const Spec& spec, c
   // transformers: trainer.py (5.17.0), place_model_on_device; deepspeed/runtime/engine.py, _configure_distributed_model
   const bool by_engine = spec.lora && !spec.quantization && is_zero(spec.parallel) && runs_as_trainer(spec);
   const bool adapted_on_host = by_engine || spec.load == Load::adapted;
-  if (adapted_on_host)
-    add_lora_on_host(root, (by_engine ? lora_options_of_engine : lora_options)(*spec.lora, model_type));
+  if (adapted_on_host) add_lora_on_host(root, lora_options(*spec.lora, model_type, by_engine));
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
     to_device(run, root, known_load(spec, model_config, assume));

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "io/training_arguments.h"
+#include "program/config_names.h"
 
 namespace tidemark::io {
 namespace {
@@ -16,8 +17,7 @@ std::int64_t hidden_size(TrainingDraft& draft) {
   const Value* text_config = config.find("text_config");
   for (const Value* where : {&config, text_config}) {
     if (!where) continue;
-    for (const char* key :
-         {"hidden_size", "n_embd", "d_model"})  // the latter two by the attribute_map of their families
+    for (const std::string_view key : kWidthNames)
       if (const Value* found = where->find(key);
           found && found->as_integer() && *found->as_integer() > 0 && *found->as_integer() < (1 << 24))
         return *found->as_integer();

@@ -1,7 +1,6 @@
 #include "plan/oracle.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <deque>
 #include <future>
@@ -19,6 +18,7 @@
 #include "estimate/device.h"
 #include "estimate/strategies.h"
 #include "memory/driver_memory.h"
+#include "program/config_names.h"
 
 namespace tidemark::plan {
 namespace {
@@ -70,10 +70,6 @@ Spec alone_of(const Spec& spec) {
   return alone;
 }
 
-/// What families call their sizes (transformers: attribute_map of their configurations).
-constexpr std::array<std::string_view, 4> kLayers{"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
-constexpr std::array<std::string_view, 4> kWidth{"hidden_size", "n_embd", "d_model", "dim"};
-
 /// A number of the configuration, or of the part of it that is the language model, by any of its names.
 std::int64_t size_in(const Value& config, std::span<const std::string_view> names) {
   for (const Value* part : {config.find("text_config"), &config})
@@ -98,8 +94,8 @@ PassWork counted(const Engine& engine, const Spec& alone) {
   try {
     const auto programs = engine.programs(alone);
     const Value& config = programs->empty() ? engine.model_config : programs->front().config;
-    pass.layers = size_in(config, kLayers);
-    pass.hidden_size = size_in(config, kWidth);
+    pass.layers = size_in(config, kLayerNames);
+    pass.hidden_size = size_in(config, kWidthNames);
     PredictOptions options;
     options.interval = false;
     options.programs = *programs;

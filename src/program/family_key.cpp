@@ -3,18 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/error.h"
+#include "program/config_names.h"
 #include "program/config_paths.h"
 #include "program/layer_lists.h"
 
 namespace tidemark {
 namespace {
 
-/// What transformers' configurations call how many layers there are.
-constexpr std::array<std::string_view, 7> kLayers{"num_hidden_layers", "n_layer",        "n_layers", "num_layers",
-                                                  "encoder_layers",    "decoder_layers", "depth"};
+bool counts_layers(std::string_view name) {
+  return std::ranges::count(kLayerNames, name) + std::ranges::count(kPartLayerNames, name) > 0;
+}
 
 /// Beyond this a tensor's size would overflow.
 constexpr std::int64_t kLargest = std::int64_t{1} << 31;
@@ -32,7 +32,7 @@ void check_number(const Key& key, const std::string& path, const Value& value) {
   if (number && (*number > kLargest || *number < -kLargest))
     throw Error(Errc::bad_value, fmt::format("expected a number of at most {}, found {}", kLargest, *number),
                 "config.json: " + path);
-  if (number && *number < 1 && std::find(kLayers.begin(), kLayers.end(), name) != kLayers.end())
+  if (number && *number < 1 && counts_layers(name))
     throw Error(Errc::bad_value, fmt::format("expected at least 1, found {}", *number), "config.json: " + path);
 }
 

@@ -33,6 +33,21 @@ TEST(RunHelpers, KeepsTheOrder) {
   EXPECT_EQ(finished[3].exit_code, 4);
 }
 
+TEST(Conversation, HasAnAnswerToEachLine) {
+  Conversation counts(shell("echo ready; while read line; do echo ${#line}; done"), {});
+  EXPECT_EQ(counts.answer(), "ready");
+  EXPECT_EQ(counts.answer("four"), "4");
+  EXPECT_EQ(counts.answer("of seven"), "8");
+}
+
+TEST(Conversation, SaysWhatWentWrongWhereItHasEnded) {
+  Conversation ends(shell("read line; echo \"no $line\" >&2; exit 3"), {});
+  EXPECT_EQ(ends.answer("more"), std::nullopt);
+  EXPECT_EQ(ends.errors(), "no more\n");
+  EXPECT_EQ(ends.answer("again"), std::nullopt);  // and no signal
+  EXPECT_EQ(error_of([] { Conversation({"/nonexistent/program"}, {}); })->code(), Errc::io);
+}
+
 TEST(FindCommand, LooksAlongThePath) {
   Environment environment;
   environment.set("PATH", "/nonexistent:/bin:/usr/bin");
