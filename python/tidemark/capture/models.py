@@ -14,6 +14,7 @@ import torch
 
 from .batches import Batch, Shape, batch_of
 from .mistakes import Mistake
+from .settings import parts_of
 
 # The first table that knows the model type decides what is trained; transformers/models/auto/modeling_auto.py names them.
 HEADS = ("IMAGE_TEXT_TO_TEXT", "SPEECH_SEQ_2_SEQ", "SEQ_TO_SEQ_CAUSAL_LM", "CAUSAL_LM", "MASKED_LM", "IMAGE_CLASSIFICATION", "CTC", "AUDIO_CLASSIFICATION")
@@ -21,6 +22,7 @@ SEQUENCE_CLASSIFICATION = "SEQUENCE_CLASSIFICATION"
 CONTRASTIVE = "CONTRASTIVE"  # images and their captions are brought near to each other
 FEATURES = "FEATURES"  # of what makes no loss: the mean of its last hidden state
 MASKS = "MASKS"  # the same of what has none: the mean of the masks that it predicts
+LABELS = "LABELS"  # of what makes a loss of labels, and stands in no table of those that do: transformers/models/csm
 _TABLES = {CONTRASTIVE: "ZERO_SHOT_IMAGE_CLASSIFICATION"}  # what modeling_auto.py calls it, where that is something else
 
 
@@ -40,7 +42,7 @@ def _without_a_table(name):
     if not isinstance(name, str):
         return {}
     takes = inspect.signature(getattr(transformers, name).forward).parameters
-    return {CONTRASTIVE if "return_loss" in takes else FEATURES: (name,)}
+    return {CONTRASTIVE if "return_loss" in takes else LABELS if "labels" in takes else FEATURES: (name,)}
 
 
 def _with_loss_of_features(cls):
@@ -151,7 +153,7 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
     def make(dtype, device):
         config = transformers.AutoConfig.for_model(**keys)
         cls, _ = class_of(config, keys, head, where)
-        for part in (config, config.get_text_config()):
+        for part in parts_of(config):
             if cache is not None and hasattr(part, "use_cache"):
                 part.use_cache = cache
         with torch.device(device), _without_initial_values():

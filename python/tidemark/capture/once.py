@@ -4,6 +4,7 @@ A module's attribute that the first call gives a value, and that the second read
 every buffer still has its own name: one that another stands in for since would have that one's.
 """
 
+from .blocks import blocks_between
 from .lifting import used
 from .merging import Differs
 from .recorder import Call, Death, Kept, Op, tensor_attributes
@@ -42,13 +43,12 @@ class _Pairs:
 
     def _compare(self, one, other):
         steps, again = _steps(one), _steps(other)
-        more, names = len(steps) - len(again), [_name_of(e) for e in again]
-        alike = next((k for k in range(len(again), -1, -1) if [_name_of(e) for e in steps[:k] + steps[k + more :]] == names), None) if more >= 0 else None
-        if alike is None:
+        blocks = blocks_between([_name_of(e) for e in steps], [_name_of(e) for e in again])
+        if blocks is None:
             raise Differs(f"{one.kind} {one.name} does other things when it is called again")
-        if more:
-            self.blocks.append((one, steps[alike : alike + more]))
-        others, same, read = steps[:alike] + steps[alike + more :], {}, set()
+        self.blocks += [(one, steps[first:last]) for first, last in blocks]
+        done_again = set(range(len(steps))).difference(*(range(*block) for block in blocks))
+        others, same, read = [steps[k] for k in sorted(done_again)], {}, set()
         for a, b in zip(others, again):
             for term, later in zip(_terms(a), _terms(b)):
                 if isinstance(term, Ref) and isinstance(later, Weight):
@@ -57,7 +57,7 @@ class _Pairs:
                     same[term] = later
                 elif isinstance(later, Weight) and not isinstance(term, Weight):
                     read.add(later.path)
-        for kept in [e for e in one.events if more and isinstance(e, Kept) and e.name in read]:
+        for kept in [e for e in one.events if len(blocks) == 1 and isinstance(e, Kept) and e.name in read]:
             one.events.remove(kept)
             self.named.setdefault(one, []).append(Kept(kept.ref, kept.name))
             _let_go(one, kept.ref, others[_steps_before_death(other, same[kept.ref]) - 1])
@@ -96,23 +96,39 @@ def _name(frame, made):
     def named(term):
         return made.get(term, term)
 
-    def all_of(terms):
-        return tuple([named(t.ref) if isinstance(t, Typed) and t.ref in made else map_terms(t, named) for t in terms])
+    def all_of(terms, but=()):
+        return tuple([t if isinstance(t, Typed) and t.ref in but else named(t.ref) if isinstance(t, Typed) and t.ref in made else map_terms(t, named) for t in terms])
 
+    stored = _stored_anew(frame, made)
     frame.given, frame.returned = ([(path, named(term)) for path, term in terms] for terms in (frame.given, frame.returned))
-    inside, events = False, []
+    inside, events, kept = False, [], set()
     for event in frame.events:
         if isinstance(event, Op) and event.name in ("once", "end once"):
             inside = event.name == "once"
         elif isinstance(event, Call):
             _name(event.frame, made)
         elif not inside and isinstance(event, Op):
-            event.args, event.results = all_of(event.args), all_of(event.results)
+            event.args, event.results = all_of(event.args), all_of(event.results, stored)
             event.kwargs = tuple([(key, *all_of([term])) for key, term in event.kwargs])
-        elif not inside and event.ref in made and (isinstance(event, Death) or event.path in (None, made[event.ref].path)):
+        elif not inside and event.ref in made and event.ref not in stored | kept and (isinstance(event, Death) or event.path in (None, made[event.ref].path)):
+            continue
+        elif isinstance(event, Kept) and event.ref in stored:  # which a module notes as what it is and as a buffer
+            stored.remove(event.ref)
+            kept.add(event.ref)
+        elif isinstance(event, Kept) and event.ref in kept:
             continue
         events.append(event)
     frame.events = events
+
+
+def _stored_anew(frame, made):
+    """What an operation gives and its module keeps, and the second call gets from the same operation as what was kept: a buffer that is cast where it lies (transformers: models/ctrl, pos_encoding)."""
+    given, inside = set(), False
+    for event in frame.events:
+        if isinstance(event, Op):
+            inside = event.name == "once" or (inside and event.name != "end once")
+            given |= {r.ref for r in event.results if isinstance(r, Typed) and r.ref in made and not inside}
+    return given & {event.ref for event in frame.events if isinstance(event, Kept) and event.path == getattr(made.get(event.ref), "path", None)}
 
 
 def _steps(frame):

@@ -4,6 +4,8 @@ import torch
 
 from .settings import first_of
 
+SECONDS = 5  # of what is said at once
+
 
 def says_how(takes):
     """Whether a forward that takes these takes more of images than their pixels."""
@@ -51,6 +53,17 @@ def add_sounds(maker):
     for name in ("feature_attention_mask", "input_features_mask"):  # with a width, the latter is of what the model makes of them (batches.py)
         if name in maker.takes and not width:
             maker.batch[name] = torch.ones(count, frames, dtype=torch.long, device=maker.device)
+
+
+def add_utterances(maker):
+    """Sounds as they are, which a codec makes tokens of; how many of each (transformers: models/csm/processing_csm.py)."""
+    codec = next(part for part in maker.model.modules() if hasattr(part, "get_encoded_length"))
+    samples = SECONDS * maker.config.codec_config.sampling_rate
+    ends = torch.arange(1, maker.shape.images + 1, device=maker.device) * samples
+    maker.batch.sizes["images"] = maker.shape.pictures
+    maker.batch["input_values"] = maker.real(maker.shape.batch, 1, maker.shape.images * samples)
+    maker.batch["input_values_cutoffs"] = ends.expand(maker.shape.batch, -1).clone()
+    return int(codec.get_encoded_length(ends[:1]))
 
 
 def _by_grid(maker, channels):

@@ -20,7 +20,7 @@ def points_from(shape, model):
     """[Shape]: those of a model, up from the one that was asked for, or down where the model takes no longer text."""
     shape = with_grid(shape, model)
     takes = set(inspect.signature(model.forward).parameters)
-    if shape.images and not ("input_ids" in takes and {"pixel_values", "input_features"} & takes):  # beside a text; one alone is the sample itself
+    if shape.images and not ("input_ids" in takes and {"pixel_values", "input_features", "input_values_cutoffs"} & takes):  # beside a text; one alone is the sample itself
         shape = dataclasses.replace(shape, images=0)
     steps = steps_of(shape)
     longest = first_of(model.config.get_text_config(), "max_position_embeddings", "n_positions", "max_target_positions") if getattr(model, "config", None) else None
