@@ -34,14 +34,6 @@ std::vector<std::string> request_of(const Spec& spec, const Value& model_config,
   return words;
 }
 
-/// The last line of what went wrong, without our name in front of it.
-std::string reason_in(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  text.erase(0, text.rfind('\n') + 1);
-  constexpr std::string_view kOurs = "tidemark: ";
-  return text.starts_with(kOurs) ? text.substr(kOurs.size()) : text;
-}
-
 /// As a type that is not known is refused, and why that was not mended.
 [[noreturn]] void refuse(const std::string& model_type, const std::string& refusal, const std::string& why) {
   if (!refusal.empty()) throw Error(Errc::unsupported, refusal + ", and this configuration was not captured: " + why);

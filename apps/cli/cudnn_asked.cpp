@@ -64,16 +64,6 @@ class Kept {
   std::map<std::string, ConvolutionScratch> answers_;
 };
 
-/// The last line, without our name in front of it.
-std::string reason_in(const Conversation& process) {
-  std::string text = process.errors();
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  text.erase(0, text.rfind('\n') + 1);
-  constexpr std::string_view kOurs = "tidemark: ";
-  if (text.starts_with(kOurs)) text.erase(0, kOurs.size());
-  return text.empty() ? "its process said nothing" : text;
-}
-
 class Cudnn {
  public:
   Cudnn(const Spec& spec, const Card& card)
@@ -92,7 +82,7 @@ class Cudnn {
     if (!refusal_.empty()) throw Error(Errc::unsupported, refusal_);
     const auto said = process_->answer(question);
     const auto scratch = said ? scratch_in(*said) : std::nullopt;
-    if (!scratch) throw Error(Errc::unsupported, said ? *said : reason_in(*process_));
+    if (!scratch) throw Error(Errc::unsupported, said ? *said : reason_in(process_->errors()));
     kept_.add(question, *said, *scratch);
     return *scratch;
   }
@@ -113,7 +103,7 @@ class Cudnn {
         changed);
     const auto version = process_->answer();
     if (!version)
-      refusal_ = reason_in(*process_);
+      refusal_ = reason_in(process_->errors());
     else if (*version != version_)
       refusal_ =
           fmt::format("{} has cuDNN {}, and torch {} has {}", python->interpreter.string(), *version, torch_, version_);

@@ -88,6 +88,14 @@ bool is_program(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::string reason_in(std::string errors) {
+  while (!errors.empty() && errors.back() == '\n') errors.pop_back();
+  errors.erase(0, errors.rfind('\n') + 1);
+  constexpr std::string_view kOurs = "tidemark: ";
+  if (errors.starts_with(kOurs)) errors.erase(0, kOurs.size());
+  return errors.empty() ? "it said nothing" : errors;
+}
+
 int exit_code_of(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }

@@ -49,6 +49,9 @@ class Conversation {
   std::unique_ptr<Process> process_;
 };
 
+/// The last line that a helper, or Tidemark itself, wrote on stderr, without our name in front of it.
+std::string reason_in(std::string errors);
+
 /// 128 + n for signal n, as a shell has it.
 int exit_code_of(int wait_status);
 

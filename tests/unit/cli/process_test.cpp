@@ -48,6 +48,12 @@ TEST(Conversation, SaysWhatWentWrongWhereItHasEnded) {
   EXPECT_EQ(error_of([] { Conversation({"/nonexistent/program"}, {}); })->code(), Errc::io);
 }
 
+TEST(ReasonIn, IsTheLastLine) {
+  EXPECT_EQ(reason_in("a warning\ntidemark: no card\n\n"), "no card");
+  EXPECT_EQ(reason_in("ValueError: 3"), "ValueError: 3");
+  EXPECT_EQ(reason_in(""), "it said nothing");
+}
+
 TEST(FindCommand, LooksAlongThePath) {
   Environment environment;
   environment.set("PATH", "/nonexistent:/bin:/usr/bin");
