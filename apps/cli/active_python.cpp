@@ -1,5 +1,7 @@
 #include "active_python.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 
@@ -92,6 +94,13 @@ std::optional<std::string> installed_version(const ActivePython& python, const s
   const bool differ = std::adjacent_find(versions.begin(), versions.end(), std::not_equal_to<>()) != versions.end();
   if (versions.empty() || differ) return std::nullopt;
   return versions.front();
+}
+
+std::string what_lacks(const std::optional<ActivePython>& python, std::initializer_list<const char*> packages) {
+  if (!python) return "no Python is active";
+  for (const char* package : packages)
+    if (!installed_version(*python, package)) return fmt::format("{} has no {}", python->interpreter.string(), package);
+  return {};
 }
 
 }  // namespace tidemark::cli

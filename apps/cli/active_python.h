@@ -2,6 +2,7 @@
 // a prediction.
 #pragma once
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,5 +22,8 @@ std::optional<ActivePython> active_python(const Environment& environment);
 
 /// "2.11.0+cu130": what the package's dist-info says.  Nothing when it is not installed, or installed twice.
 std::optional<std::string> installed_version(const ActivePython& python, const std::string& package);
+
+/// Why nothing can be asked of it that takes these packages; empty where it can.
+std::string what_lacks(const std::optional<ActivePython>& python, std::initializer_list<const char*> packages);
 
 }  // namespace tidemark::cli

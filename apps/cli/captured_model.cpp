@@ -43,12 +43,6 @@ std::vector<std::string> request_of(const Spec& spec, const Value& model_config,
   throw Error(error.code(), error.message() + ", and it was not captured: " + why, error.where(), error.hint());
 }
 
-constexpr const char* kNoPython = "no Python is active";
-
-std::string lacks(const ActivePython& python, const char* package) {
-  return fmt::format("{} has no {}", python.interpreter.string(), package);
-}
-
 /// `python -m tidemark.capture` with these words.
 Finished capture(const ActivePython& python, std::vector<std::string> words, const Environment& environment) {
   std::vector<std::string> command{python.interpreter.string(), "-m", "tidemark.capture"};
@@ -66,9 +60,8 @@ Program captured_model(const Spec& spec, const Value& model_config, const std::f
   const std::string& model_type = model_type_of(model_config);
   const auto python = active_python(environment);
   if (config.empty()) refuse(model_type, refusal, "it stands in no file of its own");
-  if (!python) refuse(model_type, refusal, kNoPython);
-  for (const char* package : {"torch", "transformers"})
-    if (!installed_version(*python, package)) refuse(model_type, refusal, lacks(*python, package));
+  if (const std::string why = what_lacks(python, {"torch", "transformers"}); !why.empty())
+    refuse(model_type, refusal, why);
   const Finished done = capture(*python, request_of(spec, model_config, config), environment);
   if (done.exit_code != 0) refuse(model_type, refusal, reason_in(done.errors));
   return io::read_program_text(done.output, "the captured program");
@@ -79,7 +72,8 @@ Program captured_function(const std::string& source, const Value& spec, const En
     throw Error(Errc::bad_value, fmt::format("{} names no function of a Python file", source), "--from",
                 "such as model.py:build");
   const auto python = active_python(environment);
-  if (!python) throw Error(Errc::unsupported, kNoPython, "--from", "activate one that has torch");
+  if (const std::string why = what_lacks(python, {}); !why.empty())
+    throw Error(Errc::unsupported, why, "--from", "activate one that has torch");
   std::vector<std::string> words{source};
   for (const char* size : {"batch", "seq", "images"}) {
     const Value* said = spec.find(size);

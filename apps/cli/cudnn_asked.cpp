@@ -90,9 +90,7 @@ class Cudnn {
  private:
   void start() {
     const auto python = active_python(environment_);
-    if (!python) throw Error(Errc::unsupported, "no Python is active");
-    if (!installed_version(*python, "torch"))
-      throw Error(Errc::unsupported, fmt::format("{} has no torch", python->interpreter.string()));
+    if (const std::string why = what_lacks(python, {"torch"}); !why.empty()) throw Error(Errc::unsupported, why);
     Environment changed = environment_;
     changed.prepend("PYTHONPATH", find_resources().python.string());
     // Memory without end: a card that is full is given the next of cuDNN's plans.

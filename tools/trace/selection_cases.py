@@ -214,8 +214,6 @@ def indexed_cases():
         case("index_put_", f"{dtype} 40x64{flag}", "bool 40", f"{dtype} 9x64{flag}", found=9)
         case("index_put_", f"{dtype} 40x64", "bool 40", f"{dtype} 9x64{flag}", found=9)
         case("index_put_", f"{dtype} 40x64{flag}", "int64 9", f"{dtype} 9x64", found=0)
-
-
     for count in (1, 9):
         at = f"int64 {count}"
         for indices in ((at,), (at, at), (None, at), (None, at, at)):

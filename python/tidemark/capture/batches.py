@@ -227,17 +227,17 @@ def _language(maker, head, padded):
         add_sounds(maker)
         _place(maker, token, "get_audio_features")
     elif "input_values_cutoffs" in maker.takes:
-        return _spoken(maker, padded)
+        batch["labels"] = _spoken(maker)
     if padded:
         batch["attention_mask"][0, -3:] = 0
     if head == "SEQUENCE_CLASSIFICATION":
         batch["labels"] = maker.whole(shape.batch)
-    elif head != "FEATURES" and "actions" not in maker.takes and ("labels" in maker.takes or maker.takes_any):
+    elif "labels" not in batch and head != "FEATURES" and "actions" not in maker.takes and ("labels" in maker.takes or maker.takes_any):
         batch["labels"] = _labels(maker, token)
 
 
-def _spoken(maker, padded):
-    """What is said is learned, and that it ends: transformers/models/csm/processing_csm.py, output_labels."""
+def _spoken(maker):
+    """The labels of a text that is said: what is said is learned, and that it ends (transformers/models/csm/processing_csm.py, output_labels)."""
     token, end = maker.config.audio_token_id, maker.config.audio_eos_token_id
     if not maker.shape.images:
         raise Mistake(f"{type(maker.model).__name__} learns what is said: how many sounds has a sample? (images)")
@@ -245,9 +245,7 @@ def _spoken(maker, padded):
     maker.placeholders(token, rows, maker.shape.images)
     ids = maker.batch["input_ids"]
     ids[:, rows + 1 :: rows + 1][:, : maker.shape.images] = end
-    if padded:
-        maker.batch["attention_mask"][0, -3:] = 0
-    maker.batch["labels"] = ids.masked_fill((ids != token) & (ids != end), -100)
+    return ids.masked_fill((ids != token) & (ids != end), -100)
 
 
 def _place(maker, token, asked):

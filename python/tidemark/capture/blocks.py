@@ -22,9 +22,10 @@ def blocks_between(steps, again):
     ends = [(fewest[place][0], place) for was in (True, False) if (place := (len(steps), more, was)) in fewest]
     if not ends:
         return None
-    place, found = min(ends, key=lambda end: end[0])[1], []
+    place, lacks = min(ends, key=lambda end: end[0])[1], []
     while place[0]:
-        if place[2]:
-            found = [(place[0] - 1, found[0][1]), *found[1:]] if found and found[0][0] == place[0] else [(place[0] - 1, place[0]), *found]
+        lacks += [place[0] - 1] if place[2] else []
         place = fewest[place][1]
-    return found
+    starts = [k for k in lacks if k - 1 not in lacks]
+    ends = [k + 1 for k in lacks if k + 1 not in lacks]
+    return list(zip(reversed(starts), reversed(ends)))
