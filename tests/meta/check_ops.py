@@ -5,8 +5,8 @@ import pathlib
 import re
 import sys
 
-# Inside other operations, and recorded with them: conversions, what the first product takes, and what a view is after it was written to.
-PARTS = {"autocast_low", "autocast_f32", "take_matmul_workspace", "rebased", "repeated_places"}
+# Parts of other operations, recorded with them: casts, a view after a write in place, and the indices of repeat_interleave.
+PARTS = {"autocast_low", "autocast_f32", "rebased", "repeated_places"}
 # The last three are no operations of torch: bitsandbytes' and TRL's are recorded in steps (tests/golden/steps/{qlora,int8,sft}*), with the state that their modules hold.
 HEADERS_OF_PARTS = {"attention.h", "convolution_scratch.h", "cub.h", "index.h", "matmul_4bit.h", "matmul_8bit.h", "chunked_logprob.h"}
 # Further recordings of an operation, under a name of their own: of copy_, of scaled_dot_product_attention, of convolution, of scale_.
