@@ -16,7 +16,7 @@ struct LaunchAttribute {
 int blocks_per_cluster(const LaunchAttribute* attributes, unsigned count);
 
 /// Multiprocessors of one graphics processing cluster of the whole die, by the major compute capability: a cluster of
-/// blocks lies within one. 18 on an H100 (NVIDIA/cutlass, include/cutlass/gemm/kernel/tile_scheduler_params.h:
+/// blocks lies within one. 18 on an H100 (NVIDIA/cutlass: include/cutlass/gemm/kernel/tile_scheduler_params.h:
 /// `max_sm_per_gpc`), 20 on a B200 and 16 on an RTX 5090 (as the press reports of their dies, 160 multiprocessors in 8
 /// and 192 in 12, give; smaller dies have fewer).
 int multiprocessors_per_gpc(int compute_capability_major);

@@ -124,7 +124,7 @@ std::unique_ptr<Model> make_model(const Spec& spec, std::span<const Program> pro
                             computed_dtype_of(spec));
 }
 
-/// Of kernels that transformers takes where they are installed (integrations/hub_kernels.py).
+/// Of kernels that transformers takes where they are installed (transformers: integrations/hub_kernels.py).
 std::vector<std::string> noted_kernels(const Program& program) {
   const auto missing = program.header.find("without_kernels_of");
   if (missing == program.header.end()) return {};

@@ -28,7 +28,8 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   if (draft.spec.seq > 0) draft.assume("every sample is as long as the longest that is taken");
 }
 
-/// What transformers' own examples read (examples/pytorch/language-modeling/run_clm.py), and what starts them.
+/// Writes the arguments that transformers' examples read, and the command that starts them.
+/// transformers: examples/pytorch/language-modeling/run_clm.py
 std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
   const Spec& spec = answer.spec;
   const std::string accelerate = beside(path, ".accelerate.yaml"), deepspeed = beside(path, ".deepspeed.json");

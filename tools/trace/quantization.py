@@ -4,7 +4,7 @@ DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32", "uint8": "ui
 
 
 def quantize(model, spec):
-    """transformers' replace_with_bnb_linear (integrations/bitsandbytes.py) with the weights that the host has: they are packed on their way to the card."""
+    """transformers' replace_with_bnb_linear (transformers: integrations/bitsandbytes.py) with the weights that the host has: they are packed on their way to the card."""
     import bitsandbytes
     import torch
     from transformers.pytorch_utils import Conv1D

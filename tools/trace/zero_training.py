@@ -10,7 +10,7 @@ def trained_by_deepspeed(spec, build, rows, optimizer_of):
 
     launched()
     if is_made_in_parts(spec):
-        config = config_of(spec)  # alive as long as a model is made (integrations/deepspeed.py, HfDeepSpeedConfig)
+        config = config_of(spec)  # alive as long as a model is made (transformers: integrations/deepspeed.py, HfDeepSpeedConfig)
     model = build(spec)
     deepspeed.init_distributed()
     optimizer = optimizer_of(spec, [p for p in model.parameters() if p.requires_grad])
