@@ -17,8 +17,6 @@
 #include "base/error.h"
 
 namespace tidemark::cli {
-namespace {
-
 // Output goes to anonymous files rather than pipes: no reader is needed while the program runs.
 class CaptureFile {
  public:
@@ -43,6 +41,8 @@ class CaptureFile {
  private:
   int file_;
 };
+
+namespace {
 
 /// Starts `command` with these descriptors, in `folder` unless that is empty.
 pid_t spawn(const std::vector<std::string>& command, const Environment& environment, std::array<int, 3> descriptors,

@@ -105,7 +105,7 @@ std::string format_bytes_signed(std::int64_t bytes, bool plus) {
 std::string group_digits(std::int64_t number) {
   std::string digits = fmt::format("{}", number);
   const std::size_t first = digits[0] == '-' ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, ",");
+  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, 1, ',');
   return digits;
 }
 

@@ -19,8 +19,8 @@ Tensor weight_norm(Tensor direction, Tensor scale) {
       {.name = "WeightNormInterfaceBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
          const Tensor gradient = contiguous(call.gradient());
          const auto of = [&](const Tensor& part) { return empty(call.run, part.sizes(), part.dtype()); };
-         Tensor direction = of(call.saved[0]);
-         return {std::move(direction), of(call.saved[1])};
+         Tensor of_direction = of(call.saved[0]);
+         return {std::move(of_direction), of(call.saved[1])};
        }});
 }
 

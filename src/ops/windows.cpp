@@ -69,10 +69,10 @@ Tensor adaptive_average_pool(Tensor x, std::int64_t height, std::int64_t width) 
   return record(
       std::move(y), {std::move(x)},
       {.name = "AdaptiveAvgPool2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-         const Tensor& x = call.saved[0];
-         const bool channels_last = is_channels_last(x.layout());
-         Tensor gradient = empty(call.run, layout_of(x.sizes(), channels_last), x.dtype());
-         const Tensor in_order = channels_last ? Tensor() : contiguous(call.gradient());
+         const Tensor& input = call.saved[0];
+         const bool is_last = is_channels_last(input.layout());
+         Tensor gradient = empty(call.run, layout_of(input.sizes(), is_last), input.dtype());
+         const Tensor in_order = is_last ? Tensor() : contiguous(call.gradient());
          return {std::move(gradient)};
        }});
 }
@@ -89,10 +89,10 @@ Tensor max_pool(Tensor x, const Dims& sizes) {
   return record(
       std::move(y), {std::move(x)},
       {.name = "MaxPool2DWithIndicesBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-         const Tensor& x = call.saved[0];
-         const bool channels_last = is_channels_last(x.layout());
-         Tensor gradient = empty(call.run, layout_of(x.sizes(), channels_last), x.dtype());
-         const Tensor input = copy_as(x, channels_last), in_order = copy_as(call.gradient(), channels_last);
+         const Tensor& input = call.saved[0];
+         const bool is_last = is_channels_last(input.layout());
+         Tensor gradient = empty(call.run, layout_of(input.sizes(), is_last), input.dtype());
+         const Tensor copy = copy_as(input, is_last), in_order = copy_as(call.gradient(), is_last);
          return {std::move(gradient)};
        }});
 }

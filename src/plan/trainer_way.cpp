@@ -37,7 +37,9 @@ void with_fsdp2(Spec& spec) {
 /// transformers (5.17.0): integrations/deepspeed.py, trainer_config_process.  DeepSpeed's weights are bf16, its masters
 /// fp32 (0.19.8: runtime/engine.py, _configure_distributed_model).
 void with_deepspeed(Spec& spec) {
-  ZeroSpec zero = spec.zero.value_or(ZeroSpec{.gradient_clipping = 0});
+  ZeroSpec without_clipping;
+  without_clipping.gradient_clipping = 0;
+  ZeroSpec zero = spec.zero.value_or(without_clipping);
   if (spec.max_grad_norm) zero.gradient_clipping = *spec.max_grad_norm;
   spec.max_grad_norm.reset();
   // TrainingArguments know the file before there is a model: modeling_utils.py, get_init_context

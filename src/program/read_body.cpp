@@ -112,7 +112,7 @@ class BodyReader {
     statement.results.push_back(result(attribute_name(reader), std::nullopt));
     body_.given.push_back(statement.results[0].place);
     reader.expect("=");
-    statement.arguments.push_back({.value = reader.argument(names_)});
+    statement.arguments.push_back({.name = {}, .value = reader.argument(names_)});
     const Argument::Kind kind = statement.arguments[0].value.kind;
     if (kind != Argument::Kind::value && kind != Argument::Kind::attribute) reader.fail("an attribute keeps a value");
   }

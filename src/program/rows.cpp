@@ -257,7 +257,7 @@ class Writer {
     for (const std::string_view between : {", ", " "}) {
       if (text.substr(end).starts_with(between)) return end + between.size();
       if (!written.ends_with(between)) continue;
-      written.resize(written.size() - between.size());
+      written.erase(written.size() - between.size());
       break;
     }
     return end;

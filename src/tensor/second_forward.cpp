@@ -17,10 +17,8 @@ struct FirstForward {
   std::vector<std::uint32_t> outside;  // by place: of memory that is older its entry + 1; 0: the block's own
 };
 
-namespace {
-
 /// A saved tensor that a second forward made again.
-struct Value {
+struct RemadeTensor {
   bool wanted = false, has_base = false;
   std::uint32_t same_as = 0;  // the place of the first one that is the same tensor
   std::int32_t made = -1;     // by which allocation; -1: older memory
@@ -41,18 +39,16 @@ struct SecondForward {
   // What it does.
   std::vector<LedgerEntry> made;
   std::vector<std::int32_t> events;  // by number of what is made
-  std::vector<Value> values;
+  std::vector<RemadeTensor> values;
 };
-
-constexpr std::size_t kMostKinds = 8;
-
-}  // namespace
 
 struct SecondForwards {
   std::vector<SecondForward> known;
 };
 
 namespace {
+
+constexpr std::size_t kMostKinds = 8;
 
 /// Strings of operations are constants: one of another address may count as another.
 std::int64_t number_of(const char* name) { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(name)); }
@@ -106,7 +102,7 @@ bool write_events(const Run& run, FirstForward& first) {
 }
 
 /// Whether tensors made of what is known of it are the same to all who take them.
-bool describe(const Tensor& tensor, std::size_t first_entry, Value& value) {
+bool describe(const Tensor& tensor, std::size_t first_entry, RemadeTensor& value) {
   const TensorImpl& impl = tensor.impl();
   value.wanted = true;
   value.has_base = static_cast<bool>(impl.base);
@@ -120,12 +116,12 @@ bool describe(const Tensor& tensor, std::size_t first_entry, Value& value) {
 }
 
 /// All values, where what was made again is what was to be made again.
-bool describe(const CheckpointFrame& frame, std::size_t first_entry, std::vector<Value>& values) {
+bool describe(const CheckpointFrame& frame, std::size_t first_entry, std::vector<RemadeTensor>& values) {
   const FirstForward& first = *frame.first_forward;
   values.resize(frame.values.size());
   for (std::size_t place = 0; place < values.size(); ++place) {
     const Tensor& tensor = frame.values[place];
-    Value& value = values[place];
+    RemadeTensor& value = values[place];
     value.same_as = static_cast<std::uint32_t>(place);
     if (!tensor) continue;
     if (!describe(tensor, first_entry, value)) return false;
@@ -152,7 +148,7 @@ bool take_events(const Run& run, std::size_t event, std::size_t entry, const Fir
   second.made.assign(run.ledger().begin() + entry, run.ledger().end());
   if (second.made.size() > first.made) return false;
   std::vector<bool> left(second.made.size());
-  for (const Value& value : second.values)
+  for (const RemadeTensor& value : second.values)
     if (value.made >= 0) left[static_cast<std::size_t>(value.made)] = true;
   for (std::size_t number = 0; number < second.made.size(); ++number) {
     const LedgerEntry& made = second.made[number];
@@ -164,7 +160,7 @@ bool take_events(const Run& run, std::size_t event, std::size_t entry, const Fir
   return true;
 }
 
-Tensor make(Run& run, const Value& value, Ref<Storage> storage) {
+Tensor make(Run& run, const RemadeTensor& value, Ref<Storage> storage) {
   TensorImpl* impl = run.tensors.make();
   Tensor tensor(impl);
   impl->run = &run;
@@ -228,7 +224,7 @@ bool repeat_second_forward(Run& run, CheckpointFrame& frame) {
       run.repetition.repeat_for(found->made, found->events, static_cast<std::uint32_t>(first.entry));
   frame.values.resize(frame.wanted.size());
   for (std::size_t place = 0; place < found->values.size(); ++place) {
-    const Value& value = found->values[place];
+    const RemadeTensor& value = found->values[place];
     if (!value.wanted) continue;
     if (value.same_as != place)
       frame.values[place] = frame.values[value.same_as];
