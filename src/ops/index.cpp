@@ -75,7 +75,6 @@ const OpEntry kEntries[] = {
     {"index", "aten::index.Tensor; cuda/Indexing.cu"},
     {"index_add_", "aten::index_add_ of rows; cuda/Indexing.cu"},
     {"index_mask", "aten::index.Tensor with a mask; cuda/Nonzero.cu"},
-    {"index_pairs", "aten::index.Tensor with two indices; cuda/Indexing.cu"},
     {"index_put_", "aten::index_put_; cuda/Indexing.cu"},
     {"index_put_mask", "aten::index_put_ with a mask; cuda/Nonzero.cu"},
     {"index_put_number", "aten::index_put_ of a number; TensorIndexing.h"},

@@ -96,10 +96,6 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
                  .backward = masked_scatter_backward});
 }
 
-Tensor index_pairs(Tensor x, Tensor rows, Tensor columns) {
-  return index(std::move(x), {std::move(rows), std::move(columns)}, 0);
-}
-
 Tensor index_rows(Tensor x, Tensor rows) { return index(std::move(x), {std::move(rows)}, 0); }
 
 namespace {

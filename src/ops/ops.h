@@ -185,8 +185,6 @@ Tensor patch_convolution(Tensor x, Tensor weight, Tensor bias = {});
 Tensor masked_scatter(Tensor x, Tensor mask, Tensor source);
 /// list(x): one view per element of the first dimension.
 Tensors unbind(Tensor x);
-/// x[rows, columns]: x (B, S, …), as many rows as columns (N) -> (N, …)
-Tensor index_pairs(Tensor x, Tensor rows, Tensor columns);
 /// x[rows]: x (B, …), rows (…) -> (…, …)
 Tensor index_rows(Tensor x, Tensor rows);
 /// x.argmax(dim=-1), x.argmin(dim=-1)

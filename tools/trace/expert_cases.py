@@ -63,7 +63,7 @@ def routing_cases():
                 case("where_true", f"int64 {k}x{tokens}", card=card, each=experts, use=use)
             case("index_rows", f"float32 {tokens * k} g", f"int64 {tokens * k}", card=card)
             case("index_rows", f"bfloat16 {tokens}x64 g", f"int64 {tokens * k}", card=card)
-            case("index_pairs", f"float32 {tokens}x{k} g", f"int64 {tokens}", f"int64 {tokens}", card=card)
+            case("index", f"float32 {tokens}x{k} g", f"int64 {tokens}", f"int64 {tokens}", card=card, found=0)
             for dtype in ("float32", "bfloat16"):
                 case("index_add_", f"{dtype} {tokens}x64 g", f"int64 {tokens // 2}", f"{dtype} {tokens // 2}x64 g", card=card)
         case("index_rows", "bfloat16 8x32x64 w", "int64 300", card=card)

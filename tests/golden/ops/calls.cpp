@@ -131,7 +131,6 @@ const std::vector<NamedCall> kIndexing = {
        return cumsum(in[0], dim(a), a.has("dtype") ? dtype_named(a.text("dtype")) : Dtype::int64);
      }},
     {"gather", binary<gather>},
-    {"index_pairs", [](Inputs& in, const Arguments&, Run&) { return index_pairs(in[0], in[1], in[2]); }},
     {"index_rows", binary<index_rows>},
     {"unbind", [](Inputs& in, const Arguments& a, Run&) { return used(unbind(in[0]), a); }},
     {"masked_scatter",
