@@ -119,12 +119,6 @@ Tensor index_mask(Tensor x, Tensor mask, std::int64_t found) {
   return empty(x.run(), Dims{found}, x.dtype());
 }
 
-/// In place: nothing but the indices.
-void index_put_mask(Tensor x, Tensor mask, std::int64_t found) {
-  const Op op(x, "aten::index_put_");
-  const Tensor indices = nonzero(x.run(), mask.sizes(), found);
-}
-
 Tensor nonzero(Tensor x, std::int64_t found) {
   const Op op(x, "aten::nonzero");
   const Tensor in_order = contiguous(x);

@@ -190,9 +190,8 @@ Tensor index_rows(Tensor x, Tensor rows);
 /// x.argmax(dim=-1), x.argmin(dim=-1)
 Tensor argmax(Tensor x);
 Tensor argmin(Tensor x);
-/// x[mask] and x[..., mask] = …: booleans of one dimension (N), of which `found` are true.
+/// x[mask]: booleans of one dimension (N), of which `found` are true.
 Tensor index_mask(Tensor x, Tensor mask, std::int64_t found);
-void index_put_mask(Tensor x, Tensor mask, std::int64_t found);
 /// mask.sum() of booleans.
 Tensor count_true(Tensor mask);
 /// Places of the `found` elements that are not zero: (found, dims); torch.where(x) has a tensor for each dimension.

@@ -102,7 +102,6 @@ OTHERS = {
     "masked_scatter": lambda x, a: x[0].masked_scatter(x[1].fill_(True).expand_as(x[0]), x[2]),
     "count_true": lambda x, a: x[0].sum(),
     "index_mask": lambda x, a: x[0][_filled(x[1], a["found"])],
-    "index_put_mask": lambda x, a: x[0].__setitem__((..., _filled(x[1], a["found"])), x[2]),
     "patch_convolution": lambda x, a: (_functional().conv2d if x[0].dim() == 4 else _functional().conv3d)(x[0], x[1], x[2], stride=x[1].shape[2:]),
     "vector_norm": lambda x, a: x[0].norm(p=2, dim=-1, keepdim=True),
     "softmax": lambda x, a: _functional().softmax(x[0], dim=-1, dtype=getattr(_torch(), a["dtype"])),
@@ -499,7 +498,8 @@ def whole_number_cases():
             case("repeat_interleave", f"int64 {count}", f"int64 {count}", card=card, each=each)
         for count, found in ((1, 1), (7, 3), (600, 600), (4096, 4096), (4097, 4097), (4097, 0), (70000, 30000), (300000, 300000)):
             case("index_mask", f"int64 {count}", f"bool {count}", card=card, found=found)
-            case("index_put_mask", f"int64 3x{count}", f"bool {count}", f"int64 3x{found}", card=card, found=found)
+            values = f"int64 3x{found}"
+            case("index_put_", f"int64 3x{count}", None, f"bool {count}", values, card=card, found=found)
 
 
 def random_cases(count, seed):

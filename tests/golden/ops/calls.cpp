@@ -139,11 +139,6 @@ const std::vector<NamedCall> kIndexing = {
        return masked_scatter(in[0], expand(in[1], sizes), in[2]);
      }},
     {"index_mask", [](Inputs& in, const Arguments& a, Run&) { return index_mask(in[0], in[1], a.number("found")); }},
-    {"index_put_mask",
-     [](Inputs& in, const Arguments& a, Run&) {
-       index_put_mask(in[0], in[1], a.number("found"));
-       return Tensor();
-     }},
     {"patch_convolution", [](Inputs& in, const Arguments&, Run&) { return patch_convolution(in[0], in[1], in[2]); }},
 };
 
