@@ -127,15 +127,4 @@ Tensor convolution(Tensor x, Tensor weight, Tensor bias, const ConvolutionShape&
       {.name = "ConvolutionBackward0", .saved = std::move(saved), .facts = facts, .backward = convolution_backward});
 }
 
-/// The stride being the kernel.
-Tensor patch_convolution(Tensor x, Tensor weight, Tensor bias) {
-  Dims stride, none, one;
-  for (int d = 2; d < weight.dims(); ++d) {
-    stride.push_back(weight.size(d));
-    none.push_back(0);
-    one.push_back(1);
-  }
-  return convolution(std::move(x), std::move(weight), std::move(bias), {stride, none, one});
-}
-
 }  // namespace tidemark

@@ -109,7 +109,6 @@ const OpEntry kEntries[] = {
     {"one_hot", "aten::one_hot"},
     {"pad", "aten::constant_pad_nd of the last dimension"},
     {"pad_around", "aten::constant_pad_nd"},
-    {"patch_convolution", "aten::conv2d and conv3d whose stride is the kernel; cudnn/Conv_v8.cpp"},
     {"permute", "aten::permute"},
     {"polar", "aten::polar of lengths and angles without a gradient"},
     {"pow2", "aten::pow.Tensor_Scalar with 2"},

@@ -176,10 +176,6 @@ Tensor gather(Tensor x, Tensor indices);
 /// logits (N, V), labels (N) -> a scalar; the mean over labels.
 Tensor cross_entropy(Tensor logits, Tensor labels);
 
-// convolution.cpp
-/// A patch embedding: x (N, C, …), weight (D, C, kernel…) -> (N, D, …), the stride being the kernel.
-Tensor patch_convolution(Tensor x, Tensor weight, Tensor bias = {});
-
 // indexing.cpp
 /// x with its elements under the mask (broadcast to x) taken from `source`, all of it.
 Tensor masked_scatter(Tensor x, Tensor mask, Tensor source);

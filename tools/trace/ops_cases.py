@@ -102,7 +102,6 @@ OTHERS = {
     "masked_scatter": lambda x, a: x[0].masked_scatter(x[1].fill_(True).expand_as(x[0]), x[2]),
     "count_true": lambda x, a: x[0].sum(),
     "index_mask": lambda x, a: x[0][_filled(x[1], a["found"])],
-    "patch_convolution": lambda x, a: (_functional().conv2d if x[0].dim() == 4 else _functional().conv3d)(x[0], x[1], x[2], stride=x[1].shape[2:]),
     "vector_norm": lambda x, a: x[0].norm(p=2, dim=-1, keepdim=True),
     "softmax": lambda x, a: _functional().softmax(x[0], dim=-1, dtype=getattr(_torch(), a["dtype"])),
     "dropout": lambda x, a: _functional().dropout(x[0], a["p"]),
@@ -480,8 +479,10 @@ def indexing_cases():
                     x, source = ((" " + flag).rstrip(" -") for flag in flags)
                     case("masked_scatter", f"{dtype} {shape}x64{x}", f"bool {shape}x1", f"{dtype} {shape}x64{source}", card=card)
         for dtype in ("float32", "bfloat16") if card in ("h200", "b200", "a100", "a10") else ():
-            case("patch_convolution", f"{dtype} 4x3x224x224", f"{dtype} 768x3x16x16 w", f"{dtype} 768 w", card=card)
-            case("patch_convolution", f"{dtype} 2x3x336x336", f"{dtype} 1024x3x14x14", None, card=card)
+            patches = {"card": card, "padding": [0, 0], "groups": 1}
+            weight, bias = f"{dtype} 768x3x16x16 w", f"{dtype} 768 w"
+            case("convolution", f"{dtype} 4x3x224x224", weight, bias, stride=[16, 16], **patches)
+            case("convolution", f"{dtype} 2x3x336x336", f"{dtype} 1024x3x14x14", None, stride=[14, 14], **patches)
 
 
 def whole_number_cases():

@@ -69,6 +69,11 @@ def _put(x, args):
     return y
 
 
+def _convolution(x, args):
+    of = _functional().conv1d if x[0].dim() == 3 else _functional().conv2d
+    return of(x[0], x[1], x[2], stride=args["stride"], padding=args["padding"], groups=args["groups"])
+
+
 OTHERS = {
     "copy_": lambda x, a: x[0].copy_(x[1]),
     "copy_into": lambda x, a: _copied_into(x, a["parts"]),
@@ -83,7 +88,7 @@ OTHERS = {
     "convolution_of_images": lambda x, a: _functional().conv2d(x[0], x[1], stride=a["stride"], padding=a["padding"]),
     "depthwise": lambda x, a: _functional().conv2d(x[0], x[1], x[2], stride=a["stride"], padding=a["padding"], groups=a["groups"]),
     "attention_turned": lambda x, a: _functional().scaled_dot_product_attention(x[0], x[1], x[2]),
-    "convolution": lambda x, a: _functional().conv1d(x[0], x[1], x[2], stride=a["stride"], padding=a["padding"], groups=a["groups"]),
+    "convolution": lambda x, a: _convolution(x, a),
     "pad_around": lambda x, a: _functional().pad(x[0], a["around"]),
     "slice_all": lambda x, a: x[0][:, -x[0].shape[1]:],
     "unbind_along": lambda x, a: x[0].unbind(a["d"])[a["use"]],

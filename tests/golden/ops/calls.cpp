@@ -139,7 +139,6 @@ const std::vector<NamedCall> kIndexing = {
        return masked_scatter(in[0], expand(in[1], sizes), in[2]);
      }},
     {"index_mask", [](Inputs& in, const Arguments& a, Run&) { return index_mask(in[0], in[1], a.number("found")); }},
-    {"patch_convolution", [](Inputs& in, const Arguments&, Run&) { return patch_convolution(in[0], in[1], in[2]); }},
 };
 
 /// How many of `elements` numbers, taken in turn from `each`, are zero.
@@ -302,8 +301,12 @@ const std::vector<NamedCall> kSelection = {
      }},
     {"convolution",
      [](Inputs& in, const Arguments& a, Run&) {
-       const ConvolutionShape shape{
-           .stride = a.dims("stride"), .padding = a.dims("padding"), .dilation = {1}, .groups = a.number("groups")};
+       Dims dilation;
+       for (int d = 2; d < in.tensors[0].dims(); ++d) dilation.push_back(1);
+       const ConvolutionShape shape{.stride = a.dims("stride"),
+                                    .padding = a.dims("padding"),
+                                    .dilation = dilation,
+                                    .groups = a.number("groups")};
        return convolution(in[0], in[1], in[2], shape);
      }},
     {"convolution_of_images",
