@@ -104,6 +104,16 @@ Tensor repeat_interleave(Tensor x, Tensor repeats, std::int64_t total) {
   return empty(x.run(), Dims{total}, x.dtype());
 }
 
+/// torch: native/Repeat.cpp, repeat_interleave_symint
+Tensor repeat_interleave(Tensor x, std::int64_t repeats, int d) {
+  const Op op(x, "aten::repeat_interleave");
+  Dims sizes = x.sizes(), repeated = sizes;
+  const int at = sizes.at(d);
+  repeated.insert(at + 1, repeats);
+  sizes[at] *= repeats;
+  return view(clone(expand(unsqueeze(std::move(x), at + 1), repeated)), sizes);
+}
+
 Tensor stack(const Tensors& parts, int d) {
   const Op op(parts[0], "aten::stack");
   Tensors rows;

@@ -62,6 +62,8 @@ Tensor pad(Tensor x, std::int64_t before, std::int64_t after);
 Tensor repeat_rows(Tensor x, std::int64_t n);
 /// With a tensor of repeats (N) for x (N); `total` is their sum.
 Tensor repeat_interleave(Tensor x, Tensor repeats, std::int64_t total);
+/// Each slice along a dimension `repeats` times.
+Tensor repeat_interleave(Tensor x, std::int64_t repeats, int d);
 Tensor stack(const Tensors& parts, int d);
 
 // elementwise.cpp
@@ -210,8 +212,6 @@ Tensor masked_fill_(Tensor x, Tensor mask);
 /// x[index] += source, row by row.
 Tensor index_add_(Tensor x, Tensor index, Tensor source);
 Tensor scatter_add_(Tensor x, Tensor index, Tensor source);
-/// x.repeat_interleave(n, dim=0)
-Tensor repeat_each(Tensor x, std::int64_t n);
 
 // autocast: torch/csrc/autograd/autocast, at::autocast::cached_cast
 Tensor autocast_low(Tensor x);

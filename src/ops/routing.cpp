@@ -108,13 +108,4 @@ Tensor scatter_add_(Tensor x, Tensor, Tensor source) {
   return x;
 }
 
-/// torch: native/Repeat.cpp, repeat_interleave_symint
-Tensor repeat_each(Tensor x, std::int64_t n) {
-  const Op op(x, "aten::repeat_interleave");
-  Dims sizes = x.sizes(), repeated{x.size(0), n};
-  for (int d = 1; d < x.dims(); ++d) repeated.push_back(x.size(d));
-  sizes[0] *= n;
-  return view(clone(expand(unsqueeze(std::move(x), 1), repeated)), sizes);
-}
-
 }  // namespace tidemark

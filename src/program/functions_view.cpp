@@ -132,15 +132,7 @@ Tensors repeat_interleave_call(FunctionCall& call) {
   if (call.is_tensor(1)) return repeat_by_tensor(call);
   Tensor x = call.tensor(0);
   call.require(call.given(2) || x.dims() == 1, "no dimension");
-  const Op op(x, "aten::repeat_interleave");  // torch: native/Repeat.cpp, repeat_interleave_symint
-  const int d = call.given(2) ? x.sizes().at(call.dimension(2)) : 0;
-  Dims sizes = x.sizes(), repeated;
-  sizes[d] *= call.integer(1);
-  for (int i = 0; i < x.dims(); ++i) {
-    repeated.push_back(x.size(i));
-    if (i == d) repeated.push_back(call.integer(1));
-  }
-  return {view(clone(expand(unsqueeze(std::move(x), d + 1), repeated)), sizes)};
+  return {repeat_interleave(std::move(x), call.integer(1), call.given(2) ? call.dimension(2) : 0)};
 }
 
 /// The cache begins with a tensor without elements, whose type counts and whose sizes do not.

@@ -39,7 +39,6 @@ CALLS = {
     "nonzero": lambda x, a: _shared_among(x[0], a["each"]).eq_(0).nonzero(),
     "where_true": lambda x, a: _torch().where(_shared_among(x[0], a["each"]).eq_(0))[a["use"]],
     "scatter_add_": lambda x, a: x[0].scatter_add_(0, x[1], x[2]),
-    "repeat_each": lambda x, a: x[0].repeat_interleave(a["n"], dim=0),
 }
 for name, function in CALLS.items():
     call(name)(function)
@@ -84,8 +83,8 @@ def routing_cases():
             for mask in ("300x1", "300x64"):
                 case("masked_fill", f"{dtype} 300x64 {flag}".strip(), f"bool {mask}")
                 case("masked_fill_", f"{dtype} 300x64 {flag}".strip(), f"bool {mask}")
-        case("repeat_each", f"float32 100x64 {flag}".strip(), n=2)
-        case("repeat_each", f"float32 100 {flag}".strip(), n=4)
+        case("repeat_interleave", f"float32 100x64 {flag}".strip(), repeats=2, d=0)
+        case("repeat_interleave", f"float32 100 {flag}".strip(), repeats=4, d=0)
         case("index_add_", f"float32 100x64 {flag}".strip(), "int64 30", "float32 30x64")
         case("index_add_", "float32 100x64", "int64 30", f"float32 30x64 {flag}".strip())
     case("where_true", "int64 4x300 p10", each=5, use=0)

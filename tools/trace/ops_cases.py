@@ -28,6 +28,12 @@ def _filled(mask, found):
     return mask
 
 
+def _repeated(x, args):
+    if len(x) == 1:
+        return x[0].repeat_interleave(args["repeats"], dim=args["d"])
+    return x[0].repeat_interleave(x[1].fill_(args["each"]))
+
+
 # How PyTorch is called.
 UNARY = {
     "contiguous": lambda x: x.contiguous(),
@@ -73,7 +79,7 @@ OTHERS = {
     "cat": lambda x, a: _torch().cat(x, a["d"]),
     "stack": lambda x, a: _torch().stack(x, a["d"]),
     "repeat_rows": lambda x, a: x[0].repeat(a["n"], 1, 1),
-    "repeat_interleave": lambda x, a: x[0].repeat_interleave(x[1].fill_(a["each"])),
+    "repeat_interleave": lambda x, a: _repeated(x, a),
     "pad": lambda x, a: _functional().pad(x[0], (a["before"], a["after"]), value=-100),
     "add": lambda x, a: x[0] + x[1],
     "sub": lambda x, a: x[0] - x[1],

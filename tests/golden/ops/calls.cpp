@@ -72,6 +72,7 @@ const std::vector<NamedCall> kViews = {
     {"repeat_rows", [](Inputs& in, const Arguments& a, Run&) { return repeat_rows(in[0], a.number("n")); }},
     {"repeat_interleave",
      [](Inputs& in, const Arguments& a, Run&) {
+       if (in.tensors.size() == 1) return repeat_interleave(in[0], a.number("repeats"), dim(a));
        const std::int64_t total = in.tensors[0].elements() * a.number("each");
        return repeat_interleave(in[0], in[1], total);
      }},
@@ -186,7 +187,6 @@ const std::vector<NamedCall> kExperts = {
      }},
     {"index_add_", [](Inputs& in, const Arguments&, Run&) { return index_add_(in[0], in[1], in[2]); }},
     {"scatter_add_", [](Inputs& in, const Arguments&, Run&) { return scatter_add_(in[0], in[1], in[2]); }},
-    {"repeat_each", [](Inputs& in, const Arguments& a, Run&) { return repeat_each(in[0], a.number("n")); }},
 };
 
 const std::vector<NamedCall> kPointwise = {
