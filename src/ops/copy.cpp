@@ -69,20 +69,6 @@ Tensor full(Run& run, const Dims& sizes, Dtype dtype) {
   return empty(run, sizes, dtype);
 }
 
-/// Its gradient is the sum over the copies.
-Tensor repeat_rows(Tensor x, std::int64_t n) {
-  const Op op(x, "aten::repeat");
-  Dims sizes = x.sizes();
-  TM_CHECK(sizes[0] == 1, "more rows than one to repeat");
-  sizes[0] = n;
-  Tensor y = empty(x.run(), sizes, x.dtype());
-  const Facts facts{.sizes = x.sizes()};
-  return record(std::move(y), {std::move(x)},
-                {.name = "RepeatBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
-                   return {plain_sum_to(call.gradient(), call.facts.sizes)};
-                 }});
-}
-
 /// torch: native/Repeat.cpp, repeat_interleave_common and repeat_interleave_symint
 Tensor repeated_places(Tensor repeats, std::int64_t total) {
   Run& run = repeats.run();

@@ -119,7 +119,6 @@ const OpEntry kEntries[] = {
     {"relu", "aten::relu"},
     {"repeat", "aten::repeat"},
     {"repeat_interleave", "aten::repeat_interleave.self_Tensor and .self_int; Repeat.cpp"},
-    {"repeat_rows", "aten::repeat of a single row"},
     {"reshape", "aten::reshape"},
     {"rms_norm", "aten::_fused_rms_norm; cuda/layer_norm_kernel.cu"},
     {"roll", "aten::roll"},

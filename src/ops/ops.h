@@ -58,8 +58,6 @@ Tensor to_device(Run& run, const Dims& sizes, Dtype dtype);
 Tensor cat(Tensors parts, int d, std::optional<Dtype> also = {});
 /// Constant padding; `before` and `after` are for the last dimension.
 Tensor pad(Tensor x, std::int64_t before, std::int64_t after);
-/// x.repeat(n, 1, …) of a single row.
-Tensor repeat_rows(Tensor x, std::int64_t n);
 /// With a tensor of repeats (N) for x (N); `total` is their sum.
 Tensor repeat_interleave(Tensor x, Tensor repeats, std::int64_t total);
 /// Each slice along a dimension `repeats` times.

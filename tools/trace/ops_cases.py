@@ -78,7 +78,6 @@ OTHERS = {
     "to": lambda x, a: x[0].to(getattr(_torch(), a["dtype"])),
     "cat": lambda x, a: _torch().cat(x, a["d"]),
     "stack": lambda x, a: _torch().stack(x, a["d"]),
-    "repeat_rows": lambda x, a: x[0].repeat(a["n"], 1, 1),
     "repeat_interleave": lambda x, a: _repeated(x, a),
     "pad": lambda x, a: _functional().pad(x[0], (a["before"], a["after"]), value=-100),
     "add": lambda x, a: x[0] + x[1],
@@ -227,10 +226,10 @@ def copy_cases():
     case("stack", "float32 scalar g", "float32 scalar g", d=0)
     for dtype in FLOATS:
         for n in (1, 2, 64):
-            case("repeat_rows", f"{dtype} 1x1x768 g", n=n)
-            case("repeat_rows", f"{dtype} 1x5x64 w", n=n)
-    case("repeat_rows", "bfloat16 1x1x768", n=8)
-    case("repeat_rows", "bfloat16 1x1x768 g", n=8, autocast="bfloat16")
+            case("repeat", f"{dtype} 1x1x768 g", times=[n, 1, 1])
+            case("repeat", f"{dtype} 1x5x64 w", times=[n, 1, 1])
+    case("repeat", "bfloat16 1x1x768", times=[8, 1, 1])
+    case("repeat", "bfloat16 1x1x768 g", times=[8, 1, 1], autocast="bfloat16")
     for before, after in ((0, 1), (2, 0), (0, 0)):
         case("pad", "int64 4x30", before=before, after=after)
         case("pad", "float32 4x30", before=before, after=after)

@@ -69,7 +69,6 @@ const std::vector<NamedCall> kViews = {
     {"to", [](Inputs& in, const Arguments& a, Run&) { return to(in[0], dtype_named(a.text("dtype"))); }},
     {"cat", [](Inputs& in, const Arguments& a, Run&) { return cat(in.all(), dim(a)); }},
     {"stack", [](Inputs& in, const Arguments& a, Run&) { return stack(in.all(), dim(a)); }},
-    {"repeat_rows", [](Inputs& in, const Arguments& a, Run&) { return repeat_rows(in[0], a.number("n")); }},
     {"repeat_interleave",
      [](Inputs& in, const Arguments& a, Run&) {
        if (in.tensors.size() == 1) return repeat_interleave(in[0], a.number("repeats"), dim(a));
