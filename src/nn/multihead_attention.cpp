@@ -75,7 +75,7 @@ MultiheadResult multi_head_attention_forward(const MultiheadArguments& given) {
   if (lets_go) v = {};
   attn_output = view(contiguous(transpose(std::move(attn_output), 0, 1)), {t * n, d});
   attn_output = view(given.out_proj(attn_output), {t, n, d});
-  attn_output_weights = mean(view(attn_output_weights, {n, given.heads, t, s}), 1, false);
+  attn_output_weights = mean(view(attn_output_weights, {n, given.heads, t, s}), Dims{1}, false);
   return {attn_output, attn_output_weights};
 }
 

@@ -97,7 +97,6 @@ const OpEntry kEntries[] = {
     {"max_pool", "aten::max_pool2d_with_indices; cuda/DilatedMaxPool2d.cu"},
     {"maximum", "aten::maximum"},
     {"mean", "aten::mean.dim; cuda/Reduce.cuh"},
-    {"mean_over", "aten::mean.dim over several dimensions; cuda/Reduce.cuh"},
     {"mm", "aten::mm; cuda/Blas.cpp"},
     {"mse_loss", "aten::mse_loss; Loss.cpp"},
     {"mul", "aten::mul.Tensor"},

@@ -87,7 +87,7 @@ Tensor ctc_loss(Tensor x, Tensor targets, Tensor target_lengths, LossReduction r
   if (reduction == LossReduction::none) return losses;
   if (reduction == LossReduction::sum) return sum(losses);
   const Tensor of_each = divided(losses, target_lengths);
-  return mean_over(of_each, Dims{}, false);
+  return mean(of_each);
 }
 
 }  // namespace tidemark

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
-#include "ops/selection.h"
 #include "tensor/arithmetic.h"
 
 namespace tidemark {
@@ -71,7 +70,7 @@ Tensor l1_loss(Tensor x, Tensor target, LossReduction reduction) {
   const Tensor difference = sub(x, target);
   const Tensor loss = abs(difference);
   if (reduction == LossReduction::none) return loss;
-  return reduction == LossReduction::mean ? mean_over(loss, Dims{}, false) : sum(loss);
+  return reduction == LossReduction::mean ? mean(loss) : sum(loss);
 }
 
 /// Its gradient is sigmoid(input).sub_(target).mul_(grad).

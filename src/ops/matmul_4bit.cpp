@@ -1,6 +1,5 @@
 #include "ops/matmul_4bit.h"
 
-#include "ops/selection.h"
 #include "tensor/torch_rules.h"
 
 namespace tidemark {
@@ -21,7 +20,7 @@ Tensor values_of_4bit(Run& run) {
 /// quantize_blockwise of the blocks' scales.
 void nest(Tensor absmax, QuantState& state, Tensor& dynamic_map) {
   Run& run = absmax.run();
-  state.offset = mean_over(absmax, {}, false);
+  state.offset = mean(absmax);
   Tensor centered = sub(absmax, state.offset);
   if (!dynamic_map) dynamic_map = to_device(run, Dims{256}, Dtype::f32);
   state.nested_absmax = empty(run, Dims{blocks_of(centered.elements(), kNestedBlock)}, Dtype::f32);

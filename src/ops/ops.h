@@ -121,12 +121,13 @@ Tensor glu(Tensor x, int d);
 Tensor dropout(Tensor x, double probability);
 
 // reduction.cpp
-Tensor mean(Tensor x, int d, bool keep_dims);
+/// Over some dimensions or, when none is named, over all.
+Tensor mean(Tensor x, const Dims& dims = {}, bool keep_dims = false);
 Tensor cumsum(Tensor x, int d, Dtype dtype = Dtype::int64);
 /// Of whole numbers: over everything, and over one dimension.
 Tensor max(Tensor x);
 Tensor prod(Tensor x, int d, bool keep_dims = false);
-/// Over one dimension or, when none is named, over all.
+/// Over some dimensions or, when none is named, over all.
 Tensor sum(Tensor x, const Dims& dims = {}, bool keep_dims = false);
 
 /// x.norm(p=2, dim=-1, keepdim=True)

@@ -35,7 +35,7 @@ Facts facts_of(const Tensor& x, const Dims& dims, bool keep_dims) {
 }  // namespace
 
 /// Its gradient is the expanded gradient, divided.
-Tensor mean_over(Tensor x, const Dims& dims, bool keep_dims) {
+Tensor mean(Tensor x, const Dims& dims, bool keep_dims) {
   const Op op(x, "aten::mean");
   Tensor y = plain_sum(x, mark(x, dims), keep_dims, x.dtype());
   const Facts facts = facts_of(x, dims, keep_dims);
@@ -44,8 +44,6 @@ Tensor mean_over(Tensor x, const Dims& dims, bool keep_dims) {
                    return {div_scalar(spread(call))};
                  }});
 }
-
-Tensor mean(Tensor x, int d, bool keep_dims) { return mean_over(std::move(x), Dims{d}, keep_dims); }
 
 /// Keeps both.  torch: native/ReduceOps.cpp, std_var_out; FunctionsManual.cpp, std_backward and var_backward: what the
 /// expressions there make lives until they end (2.15.0)
@@ -69,7 +67,7 @@ Tensor deviation(Tensor x, int d, bool keep_dims) {
          }();
          const int d = static_cast<int>(call.facts.a);
          if (call.facts.b == 0) gradient = unsqueeze(std::move(gradient), d);
-         const Tensor center = mean(x, d, true);  // the second factor first, as GCC has it
+         const Tensor center = mean(x, Dims{d}, true);  // the second factor first, as GCC has it
          const Tensor around = sub(x, center);
          const Tensor scaled = mul_scalar(gradient);
          return {mul(scaled, around)};

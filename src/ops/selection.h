@@ -28,8 +28,6 @@ Tensor amax(Tensor x, int d, bool keep_dims);
 Tensor logsumexp(Tensor x, int d, bool keep_dims);
 /// The standard deviation along a dimension.
 Tensor deviation(Tensor x, int d, bool keep_dims);
-/// Over several dimensions.
-Tensor mean_over(Tensor x, const Dims& dims, bool keep_dims);
 /// x.sum(dims, keep_dims, dtype)
 Tensor sum_as(Tensor x, const Dims& dims, bool keep_dims, Dtype dtype);
 /// x.norm(p=2, dim=d, keepdim=True)

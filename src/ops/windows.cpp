@@ -4,7 +4,6 @@
 
 #include "ops/memory_format.h"
 #include "ops/ops.h"
-#include "ops/selection.h"
 
 namespace tidemark {
 namespace {
@@ -58,7 +57,7 @@ Tensor copy_as(const Tensor& x, bool channels_last) {
 /// native/AdaptiveAveragePooling.cpp, adaptive_avg_pool2d_symint; cuda/AdaptiveAveragePooling.cu
 Tensor adaptive_average_pool(Tensor x, std::int64_t height, std::int64_t width) {
   const Op op(x, "aten::adaptive_avg_pool2d");
-  if (height == 1 && width == 1) return mean_over(std::move(x), Dims{-1, -2}, true);
+  if (height == 1 && width == 1) return mean(std::move(x), Dims{-1, -2}, true);
   Dims sizes = x.sizes();
   sizes[-2] = height;
   sizes[-1] = width;

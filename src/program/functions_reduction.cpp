@@ -10,7 +10,7 @@ namespace {
 /// `axis` is another name of `dim`.
 Tensors mean_call(FunctionCall& call) {
   const std::size_t dim = call.given(3) ? 3 : 1;
-  return {mean_over(call.tensor(0), call.given(dim) ? call.dims(dim) : Dims{}, call.flag_or(2, false))};
+  return {mean(call.tensor(0), call.given(dim) ? call.dims(dim) : Dims{}, call.flag_or(2, false))};
 }
 
 Tensors sum_call(FunctionCall& call) {

@@ -110,7 +110,7 @@ OTHERS = {
     "vector_norm": lambda x, a: x[0].norm(p=2, dim=-1, keepdim=True),
     "softmax": lambda x, a: _functional().softmax(x[0], dim=-1, dtype=getattr(_torch(), a["dtype"])),
     "dropout": lambda x, a: _functional().dropout(x[0], a["p"]),
-    "mean": lambda x, a: x[0].mean(a["d"], keepdim=a["keep"]),
+    "mean": lambda x, a: x[0].mean(a["dims"], keepdim=a["keep"]),
     "sum": lambda x, a: x[0].sum(a["dims"], keepdim=a["keep"]) if a["dims"] else x[0].sum(),
     "matmul": lambda x, a: _torch().matmul(x[0], x[1]),
     "linear": lambda x, a: _functional().linear(x[0], x[1], x[2]).add_(x[3]) if x[3:] else _functional().linear(x[0], x[1], x[2]),
@@ -290,7 +290,7 @@ def reduction_cases():
             dims = shape.count("x") + 1
             for d in range(-dims, 0):
                 dtype = FLOATS[(i + d) % 3]
-                case("mean", f"{dtype} {shape} g", card=card, d=d, keep=d == -1)
+                case("mean", f"{dtype} {shape} g", card=card, dims=[d], keep=d == -1)
                 case("sum", f"{dtype} {shape} g", card=card, dims=[d], keep=d != -1)
             case("sum", f"float32 {shape} g", card=card, dims=[], keep=False)
             case("sum", f"bfloat16 {shape}", card=card, dims=[], keep=False)
@@ -299,7 +299,7 @@ def reduction_cases():
                 case("sum", f"float32 {shape} g", card=card, dims=[0, 2], keep=True)
     for shape, order in (("8x128x1024", "021"), ("8x128x1024", "201"), ("2x4x300x64", "0213"), ("512x4096", "10")):
         for d in (0, 1, -1):
-            case("mean", f"float32 {shape} p{order} g", d=d, keep=True)
+            case("mean", f"float32 {shape} p{order} g", dims=[d], keep=True)
             case("sum", f"bfloat16 {shape} p{order} g", dims=[d], keep=False)
     for card in CARDS:
         for shape in ("8x512", "4x30x64", "64x768", "2x70000", "512x512"):
@@ -312,7 +312,7 @@ def reduction_cases():
     case("sum", "bool 8x1024", dims=[], keep=False)
     case("sum", "int64 8x1024", dims=[], keep=False)
     case("sum", "bool 8x1024", dims=[-1], keep=False)
-    case("mean", "bfloat16 2x300x64 g", d=-1, keep=True, autocast="bfloat16")
+    case("mean", "bfloat16 2x300x64 g", dims=[-1], keep=True, autocast="bfloat16")
     case("sum", "bfloat16 2x300x64 g", dims=[-1], keep=True, autocast="bfloat16")
 
 
@@ -524,7 +524,7 @@ def random_cases(count, seed):
         order = "".join(map(str, draw.sample(range(dims), dims)))
         x = f"{dtype} {'x'.join(map(str, shape))}" + (f" p{order}" if draw.random() < 0.3 else "")
         case("sum", x, card=card, dims=sorted(draw.sample(range(dims), draw.randint(1, dims))), keep=draw.random() < 0.5)
-        case("mean", x + " g", card=card, d=draw.randrange(dims), keep=draw.random() < 0.5)
+        case("mean", x + " g", card=card, dims=[draw.randrange(dims)], keep=draw.random() < 0.5)
         rows, width, out = size(8192), size(8192), size(4096)
         case("layer_norm", f"{dtype} {rows}x{width} g", f"{dtype} {width} w", f"{dtype} {width} w", card=card)
         case("linear", f"{dtype} {rows}x{width} g", f"{dtype} {out}x{width} w", f"{dtype} {out} w", card=card)

@@ -358,8 +358,6 @@ const std::vector<NamedCall> kImages = {
          sizes[d] = (sizes[d] + 2 * a.number("padding") - a.number("window")) / a.number("stride") + 1;
        return max_pool(in[0], sizes);
      }},
-    {"mean_over",
-     [](Inputs& in, const Arguments& a, Run&) { return mean_over(in[0], a.dims("dims"), a.flag("keep")); }},
     {"vector_norm_along", [](Inputs& in, const Arguments& a, Run&) { return vector_norm_along(in[0], dim(a)); }},
     {"sum_as", [](Inputs& in, const Arguments& a,
                   Run&) { return sum_as(in[0], a.dims("dims"), a.flag("keep"), dtype_named(a.text("dtype"))); }},
@@ -392,7 +390,7 @@ const std::vector<NamedCall> kSpeech = {
 };
 
 const std::vector<NamedCall> kOthers = {
-    {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], dim(a), a.flag("keep")); }},
+    {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], a.dims("dims"), a.flag("keep")); }},
     {"sum", [](Inputs& in, const Arguments& a, Run&) { return sum(in[0], a.dims("dims"), a.flag("keep")); }},
     {"max", unary<max>},
     {"prod", [](Inputs& in, const Arguments& a, Run&) { return prod(in[0], dim(a), a.flag("keep")); }},
