@@ -123,7 +123,8 @@ Tensor dropout(Tensor x, double probability);
 // reduction.cpp
 /// Over some dimensions or, when none is named, over all.
 Tensor mean(Tensor x, const Dims& dims = {}, bool keep_dims = false);
-Tensor cumsum(Tensor x, int d, Dtype dtype = Dtype::int64);
+/// `dtype` is that of the result; by default integers give int64.
+Tensor cumsum(Tensor x, int d, std::optional<Dtype> dtype = {});
 /// Of whole numbers: over everything, and over one dimension.
 Tensor max(Tensor x);
 Tensor prod(Tensor x, int d, bool keep_dims = false);

@@ -122,11 +122,11 @@ Tensor prod(Tensor x, int d, bool keep_dims) {
   return plain_sum(x, mark(x, Dims{d}), keep_dims, x.dtype());
 }
 
-/// Of whole numbers, which become `dtype`.  A single row goes through CUB.
+namespace {
+
+/// The result comes before the converted input.  A single row goes through CUB.
 /// torch: native/cuda/ScanKernels.cpp, ScanUtils.cuh, scan_dim
-Tensor cumsum(Tensor x, int d, Dtype dtype) {
-  const Op op(x, "aten::cumsum");
-  TM_CHECK(!is_floating(x.dtype()), "cumulative sums are of whole numbers here");
+Tensor cumsum_of_integers(const Tensor& x, int d, Dtype dtype) {
   Tensor y = empty(x.run(), x.sizes(), dtype);
   const Tensor converted = x.dtype() == dtype ? contiguous(x) : empty_like(x, dtype);
   if (x.elements() == x.size(d) && x.elements() > 0) {
@@ -134,6 +134,35 @@ Tensor cumsum(Tensor x, int d, Dtype dtype) {
     x.run().allocate(cub_scan_bytes(x.elements(), size_of(dtype))).reset();
   }
   return y;
+}
+
+/// The result comes before the contiguous copy of the input.  torch: native/cuda/ScanKernels.cpp
+Tensor cumsum_of_floats(const Tensor& x) {
+  Tensor y = empty(x.run(), x.sizes(), x.dtype());
+  const Tensor in_order = x.is_contiguous() ? Tensor() : empty(x.run(), x.sizes(), x.dtype());
+  return y;
+}
+
+}  // namespace
+
+/// Integers have no gradient.
+/// torch: FunctionsManual.cpp, cumsum_backward: grad.flip(dim).cumsum(dim).flip(dim)
+Tensor cumsum(Tensor x, int d, std::optional<Dtype> dtype) {
+  const Op op(x, "aten::cumsum");
+  if (!is_floating(x.dtype())) return cumsum_of_integers(x, d, dtype.value_or(Dtype::int64));
+  if (!dtype && x.run().autocast.enabled) dtype = Dtype::f32;
+  const Tensor converted = to(x, dtype.value_or(x.dtype()));
+  Tensor y = cumsum_of_floats(converted);
+  const Facts facts{.sizes = x.sizes(), .a = x.sizes().at(d), .dtype = x.dtype()};
+  return record(std::move(y), {std::move(x)},
+                {.name = "CumsumBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+                   const int at = static_cast<int>(call.facts.a);
+                   const Tensor gradient = to(call.gradient(), call.facts.dtype);
+                   if (gradient.elements() <= 1 || gradient.size(at) == 1) return {gradient};
+                   const Tensor turned = flip(gradient);
+                   const Tensor sums = cumsum_of_floats(turned);
+                   return {flip(sums)};
+                 }});
 }
 
 }  // namespace tidemark

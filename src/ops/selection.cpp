@@ -280,34 +280,4 @@ Tensor roll(Tensor x, std::int64_t dimensions) {
                  }});
 }
 
-namespace {
-
-/// torch: native/cuda/ScanKernels.cpp: the result, then what it reads laid in order
-Tensor summed_along(const Tensor& x) {
-  Tensor y = copy_of(x);
-  const Tensor in_order = x.is_contiguous() ? Tensor() : copy_of(x);
-  return y;
-}
-
-}  // namespace
-
-/// torch: FunctionsManual.cpp, cumsum_backward: grad.flip(dim).cumsum(dim).flip(dim)
-Tensor running_sum(Tensor x, int d, std::optional<Dtype> dtype) {
-  if (!is_floating(x.dtype())) return cumsum(std::move(x), d, dtype.value_or(Dtype::int64));
-  const Op op(x, "aten::cumsum");
-  if (!dtype && x.run().autocast.enabled) dtype = Dtype::f32;
-  const Tensor converted = to(x, dtype.value_or(x.dtype()));
-  Tensor y = summed_along(converted);
-  const Facts facts{.sizes = x.sizes(), .a = x.sizes().at(d), .dtype = x.dtype()};
-  return record(std::move(y), {std::move(x)},
-                {.name = "CumsumBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
-                   const int at = static_cast<int>(call.facts.a);
-                   const Tensor gradient = to(call.gradient(), call.facts.dtype);
-                   if (gradient.elements() <= 1 || gradient.size(at) == 1) return {gradient};
-                   const Tensor turned = flip(gradient);
-                   const Tensor sums = summed_along(turned);
-                   return {flip(sums)};
-                 }});
-}
-
 }  // namespace tidemark

@@ -1,7 +1,6 @@
 // What picks elements out, or puts them somewhere; the largest, the spread, and other reductions that few models call.
 #pragma once
 #include <array>
-#include <optional>
 
 #include "tensor/tensor.h"
 
@@ -34,8 +33,6 @@ Tensor sum_as(Tensor x, const Dims& dims, bool keep_dims, Dtype dtype);
 Tensor vector_norm_along(Tensor x, int d);
 /// The upper or lower triangle of matrices.
 Tensor triangle(const char* name, const char* backward, Tensor x);
-/// Running sums of numbers of any type.
-Tensor running_sum(Tensor x, int d, std::optional<Dtype> dtype = {});
 /// list(x) along any dimension.
 Tensors unbind_along(Tensor x, int d);
 /// x.repeat(times…)

@@ -132,7 +132,7 @@ constexpr Function kReductionFunctions[] = {
     {"roll", "input shifts dims", roll_call},
     {"prod", "input dim keepdim dtype", prod_call},
     {"cumsum", "input dim dtype",
-     [](FunctionCall& c) { return Tensors{running_sum(c.tensor(0), c.dimension(1), c.dtype(2))}; }},
+     [](FunctionCall& c) { return Tensors{cumsum(c.tensor(0), c.dimension(1), c.dtype(2))}; }},
     {"argmax", "input dim keepdim", [](FunctionCall& c) { return place_call(c, argmax); }},
     {"argmin", "input dim keepdim", [](FunctionCall& c) { return place_call(c, argmin); }},
     {"topk", "input k dim largest sorted", topk_call},

@@ -128,16 +128,16 @@ for name, function in OTHERS.items():
     call(name)(function)
 
 
-def layouts_of(name, dtypes):
+def layouts_of(name, dtypes, **args):
     """An operation on one tensor, with and without a gradient: plain, transposed, expanded."""
     for dtype in dtypes:
         for flag in ("g", ""):
-            case(name, f"{dtype} 2x300x64 {flag}".strip())
-    case(name, "float32 2x300x64 p021 g")
-    case(name, "bfloat16 2x4x30x64 p0213 g")
-    case(name, "bfloat16 2x4x30x64 p0213 g", gradient="0123")
-    case(name, "bfloat16 2x4x30x64 g", gradient="0213")
-    case(name, "float32 2x1x64 x2x30x64 g")
+            case(name, f"{dtype} 2x300x64 {flag}".strip(), **args)
+    case(name, "float32 2x300x64 p021 g", **args)
+    case(name, "bfloat16 2x4x30x64 p0213 g", **args)
+    case(name, "bfloat16 2x4x30x64 p0213 g", gradient="0123", **args)
+    case(name, "bfloat16 2x4x30x64 g", gradient="0213", **args)
+    case(name, "float32 2x1x64 x2x30x64 g", **args)
 
 
 def unary_cases():

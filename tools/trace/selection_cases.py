@@ -23,8 +23,9 @@ UNARY = {
     "triangle": lambda x: x.triu(1),
     "flip": lambda x: x.flip(-1),
     "roll": lambda x: x.roll(1, -1),
-    "running_sum": lambda x: x.cumsum(-1),
 }
+# Operators with the same cases, whose calls have arguments.
+WITH_ARGUMENTS = {"cumsum": {"d": -1}}
 for name, function in UNARY.items():
     call(name)(lambda inputs, args, function=function: function(inputs[0]))
 
@@ -118,13 +119,14 @@ for name, function in OTHERS.items():
 
 
 def unary_cases():
-    for name in UNARY:
-        in_matrices = name in ("triangle", "amax", "logsumexp", "flip", "roll", "running_sum")
-        layouts_of(name, ("bfloat16", "float32"))
+    for name in (*UNARY, *WITH_ARGUMENTS):
+        args = WITH_ARGUMENTS.get(name, {})
+        in_matrices = name in ("triangle", "amax", "logsumexp", "flip", "roll", *WITH_ARGUMENTS)
+        layouts_of(name, ("bfloat16", "float32"), **args)
         if not in_matrices:
             case(name, "float32 scalar g")
         for dtype in ("float32", "bfloat16"):
-            case(name, f"{dtype} 2x30x64 g", autocast="bfloat16")
+            case(name, f"{dtype} 2x30x64 g", autocast="bfloat16", **args)
 
 
 def other_cases():
@@ -279,8 +281,8 @@ def window_cases():
         case("solve_triangular", f"float32 2x8x64x64 p0132{first}", f"float32 2x8x64x16{second}", gradient="0132")
     case("solve_triangular", "float32 2x2x64x64 g", "float32 2x2x64x16 g")
     case("solve_triangular", "float32 2x2x32x32 g", "float32 2x2x32x16 g")
-    case("running_sum", "bool 4x30")
-    case("running_sum", "int32 4x30")
+    case("cumsum", "bool 4x30", d=-1)
+    case("cumsum", "int32 4x30", d=-1)
 
 
 unary_cases()

@@ -18,6 +18,10 @@ namespace {
 
 int dim(const Arguments& arguments, const char* key = "d") { return static_cast<int>(arguments.number(key)); }
 
+std::optional<Dtype> dtype_if_given(const Arguments& arguments) {
+  return arguments.has("dtype") ? std::optional(dtype_named(arguments.text("dtype"))) : std::nullopt;
+}
+
 Tensor used(Tensors parts, const Arguments& arguments) {
   const std::int64_t use = arguments.number("use");
   return parts[use < 0 ? parts.size() - static_cast<std::size_t>(-use) : static_cast<std::size_t>(use)];
@@ -126,10 +130,7 @@ const std::vector<NamedCall> kIndexing = {
     {"argmin", unary<argmin>},
     {"cdist", binary<cdist>},
     {"count_true", unary<count_true>},
-    {"cumsum",
-     [](Inputs& in, const Arguments& a, Run&) {
-       return cumsum(in[0], dim(a), a.has("dtype") ? dtype_named(a.text("dtype")) : Dtype::int64);
-     }},
+    {"cumsum", [](Inputs& in, const Arguments& a, Run&) { return cumsum(in[0], dim(a), dtype_if_given(a)); }},
     {"gather", binary<gather>},
     {"index_rows", binary<index_rows>},
     {"unbind", [](Inputs& in, const Arguments& a, Run&) { return used(unbind(in[0]), a); }},
@@ -254,7 +255,6 @@ const std::vector<NamedCall> kSelection = {
     {"flip", unary<flip>},
     {"roll", [](Inputs& in, const Arguments&, Run&) { return roll(in[0]); }},
     {"roll_along", [](Inputs& in, const Arguments& a, Run&) { return roll(in[0], a.dims("dims").count()); }},
-    {"running_sum", [](Inputs& in, const Arguments&, Run&) { return running_sum(in[0], -1); }},
     {"extreme", [](Inputs& in, const Arguments& a,
                    Run&) { return used(extreme("aten::max", "MaxBackward0", in[0], dim(a), a.flag("keep")), a); }},
     {"bucketize", binary<bucketize>},
@@ -368,10 +368,6 @@ template <Tensor (*of)(Tensor, Tensor, LossReduction)>
 Tensor loss(Inputs& in, const Arguments& arguments, Run&) {
   const std::string reduction = arguments.text("reduction");
   return of(in[0], in[1], loss_reduction(reduction.empty() ? "mean" : reduction));
-}
-
-std::optional<Dtype> dtype_if_given(const Arguments& arguments) {
-  return arguments.has("dtype") ? std::optional(dtype_named(arguments.text("dtype"))) : std::nullopt;
 }
 
 const std::vector<NamedCall> kSpeech = {
