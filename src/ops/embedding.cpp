@@ -116,10 +116,4 @@ Tensor embedding_bag(Tensor weight, Tensor indices, Tensor per_sample_weights) {
       {.name = "EmbeddingBagBackward0", .saved = std::move(saved), .facts = facts, .backward = embedding_bag_backward});
 }
 
-Tensor gather(Tensor x, Tensor indices) {
-  const Op op(x, "aten::gather");
-  TM_CHECK(!x.requires_grad(), "gathering has no gradient here");
-  return empty(x.run(), indices.sizes(), x.dtype());
-}
-
 }  // namespace tidemark

@@ -171,8 +171,6 @@ Tensor layer_norm(Tensor x, Tensor weight, Tensor bias);
 Tensor embedding(Tensor weight, Tensor indices);
 /// (bags, rows of each) whole numbers and as many weights: the rows' sum, (bags, width).  No gradient of the weights.
 Tensor embedding_bag(Tensor weight, Tensor indices, Tensor per_sample_weights);
-/// x at the indices, of whole numbers; the result has the sizes of the indices.
-Tensor gather(Tensor x, Tensor indices);
 
 // loss.cpp
 /// logits (N, V), labels (N) -> a scalar; the mean over labels.

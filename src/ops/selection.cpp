@@ -35,11 +35,11 @@ std::int64_t marked(const Dims& dims) {
 }  // namespace
 
 /// Keeps both.
-Tensor gather_along(Tensor x, int d, Tensor indices) {
+Tensor gather(Tensor x, int, Tensor index) {
   const Op op(x, "aten::gather");
-  Tensor y = empty(x.run(), indices.sizes(), x.dtype());
-  const Facts facts{.sizes = x.sizes(), .a = d};
-  Tensors saved{x, std::move(indices)};
+  Tensor y = empty(x.run(), index.sizes(), x.dtype());
+  const Facts facts{.sizes = x.sizes()};
+  Tensors saved{x, std::move(index)};
   return record(std::move(y), {std::move(x)},
                 {.name = "GatherBackward0", .saved = std::move(saved), .facts = facts, .backward = zeros_for});
 }

@@ -6,8 +6,8 @@
 
 namespace tidemark {
 
-/// x at the indices along a dimension, of any type.
-Tensor gather_along(Tensor x, int d, Tensor indices);
+/// x at the indices along a dimension; the result has the sizes of `index`.
+Tensor gather(Tensor x, int d, Tensor index);
 /// x.index_select(d, index): whole slices.
 Tensor index_select(Tensor x, int d, Tensor index);
 /// Where among the sorted boundaries each element of x belongs.

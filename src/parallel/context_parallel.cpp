@@ -1,6 +1,7 @@
 #include "parallel/context_parallel.h"
 
 #include "base/error.h"
+#include "ops/selection.h"
 #include "tensor/torch_rules.h"
 
 namespace tidemark {
@@ -66,7 +67,7 @@ class ContextParallel {
     if (ring.load_balance) indices = balanced_indices(buffers[0]->size(1), ring.ranks);
     for (const Tensor* buffer : buffers) {
       Tensor balanced = *buffer;
-      if (indices) balanced = gather(balanced, expand(unsqueeze(indices, 0), balanced.sizes()));
+      if (indices) balanced = gather(balanced, 1, expand(unsqueeze(indices, 0), balanced.sizes()));
       shards_.push_back(clone(slice(balanced, 1, 0, balanced.size(1) / ring.ranks)));
     }
   }

@@ -209,7 +209,7 @@ constexpr Function kIndexFunctions[] = {
     {"select", "input dim index",
      [](FunctionCall& c) { return Tensors{select(c.tensor(0), c.dimension(1), c.integer(2))}; }},
     {"gather", "input dim index sparse_grad",
-     [](FunctionCall& c) { return Tensors{gather_along(c.tensor(0), c.dimension(1), c.tensor(2))}; }},
+     [](FunctionCall& c) { return Tensors{gather(c.tensor(0), c.dimension(1), c.tensor(2))}; }},
     {"index_select", "input dim index",
      [](FunctionCall& c) { return Tensors{index_select(c.tensor(0), c.dimension(1), c.tensor(2))}; }},
     {"scatter", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter, scatter_number); }},

@@ -102,7 +102,7 @@ OTHERS = {
     "cdist": lambda x, a: _torch().cdist(x[0], x[1]),
     "index_rows": lambda x, a: x[0][x[1]],
     "cumsum": lambda x, a: x[0].cumsum(a["d"], dtype=getattr(_torch(), a["dtype"]) if "dtype" in a else None),
-    "gather": lambda x, a: x[0].gather(-1, x[1]),
+    "gather": lambda x, a: x[0].gather(a["d"], x[1].zero_()),
     "unbind": lambda x, a: list(x[0])[a["use"]],
     "masked_scatter": lambda x, a: x[0].masked_scatter(x[1].fill_(True).expand_as(x[0]), x[2]),
     "count_true": lambda x, a: x[0].sum(),
@@ -427,8 +427,8 @@ def indexing_cases():
     for shape in ("4x30", "4x1024", "1x300"):
         for dtype in ("int64", "int32", "bool"):
             case("cumsum", f"{dtype} {shape}", d=-1)
-        case("gather", f"int64 {shape}", f"int64 {shape}")
-        case("gather", f"float32 {shape}", f"int64 {shape}")
+        case("gather", f"int64 {shape}", f"int64 {shape}", d=-1)
+        case("gather", f"float32 {shape}", f"int64 {shape}", d=-1)
     for end in (1, 300, 100000):
         case("arange", end=end)
     for first, second in (("4x1x30x30", "4x1x30x30"), ("4x1x1x30", "1x1x30x30"), ("30", "4x30")):

@@ -106,7 +106,6 @@ OTHERS = {
     "maximum": lambda x, a: _torch().maximum(x[0], x[1]),
     "extreme": lambda x, a: _use(x[0].max(dim=a["d"], keepdim=a["keep"]), a),
     "deviation": lambda x, a: x[0].std(dim=a["d"], keepdim=a["keep"], unbiased=False),
-    "gather_along": lambda x, a: x[0].gather(a["d"], x[1].zero_()),
     "index_select": lambda x, a: x[0].index_select(a["d"], x[1].zero_()),
     "scatter_number": lambda x, a: x[0].scatter(-1, x[1].zero_(), 1),
     "scatter_number_": lambda x, a: x[0].scatter_(-1, x[1].zero_(), 1),
@@ -178,8 +177,8 @@ def indexed_cases():
                 case("deviation", f"{dtype} 4x30x64 g", d=d, keep=keep)
                 case("deviation", f"{dtype} 4x30x64 g", d=d, keep=keep, autocast="bfloat16")
             case("deviation", f"{dtype} 2x96x16384 g", d=-1, keep=True)
-        case("gather_along", f"{dtype} 4x30x64{flag}", "int64 4x30x8", d=-1)
-        case("gather_along", f"{dtype} 4x30x64{flag}", "int64 4x3x64", d=1)
+        case("gather", f"{dtype} 4x30x64{flag}", "int64 4x30x8", d=-1)
+        case("gather", f"{dtype} 4x30x64{flag}", "int64 4x3x64", d=1)
         case("index_select", f"{dtype} 4x30x64{flag}", "int64 9", d=1)
         case("index_select", f"{dtype} 4x30x64{flag}", "int64 9", d=0)
         case("index_select", f"{dtype} 4x30x64{flag}", "int64 9", d=2)
