@@ -4,8 +4,8 @@
 
 #include "ops/advanced_index.h"
 #include "ops/cub.h"
+#include "ops/ops.h"
 #include "ops/scratch.h"
-#include "ops/selection.h"
 
 namespace tidemark {
 namespace {
@@ -152,8 +152,5 @@ Tensor count_true(Tensor mask) {
   const Tensor widened = empty_like(mask, Dtype::int64);
   return count;
 }
-
-/// list(x): views of its first dimension.
-Tensors unbind(Tensor x) { return unbind_along(std::move(x), 0); }
 
 }  // namespace tidemark

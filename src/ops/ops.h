@@ -179,8 +179,6 @@ Tensor cross_entropy(Tensor logits, Tensor labels);
 // indexing.cpp
 /// x with its elements under the mask (broadcast to x) taken from `source`, all of it.
 Tensor masked_scatter(Tensor x, Tensor mask, Tensor source);
-/// list(x): one view per element of the first dimension.
-Tensors unbind(Tensor x);
 /// x[rows]: x (B, …), rows (…) -> (…, …)
 Tensor index_rows(Tensor x, Tensor rows);
 /// x.argmax(dim=-1), x.argmin(dim=-1)

@@ -193,7 +193,7 @@ Tensor triangle(const char* name, const char* backward, Tensor x) {
                 {.name = backward, .backward = [](Backward& call) -> Tensors { return {copy_of(call.gradient())}; }});
 }
 
-Tensors unbind_along(Tensor x, int d) {
+Tensors unbind(Tensor x, int d) {
   Tensors parts;
   Layout layout = x.layout();
   const int at = layout.sizes.at(d);

@@ -33,8 +33,8 @@ Tensor sum_as(Tensor x, const Dims& dims, bool keep_dims, Dtype dtype);
 Tensor vector_norm_along(Tensor x, int d);
 /// The upper or lower triangle of matrices.
 Tensor triangle(const char* name, const char* backward, Tensor x);
-/// list(x) along any dimension.
-Tensors unbind_along(Tensor x, int d);
+/// One view for each index of a dimension.
+Tensors unbind(Tensor x, int d);
 /// x.repeat(times…)
 Tensor repeat(Tensor x, const Dims& times);
 /// Of each place in `repeats` (N) as many as it says, `total` in all: what repeat_interleave takes its slices by.

@@ -103,7 +103,7 @@ OTHERS = {
     "index_rows": lambda x, a: x[0][x[1]],
     "cumsum": lambda x, a: x[0].cumsum(a["d"], dtype=getattr(_torch(), a["dtype"]) if "dtype" in a else None),
     "gather": lambda x, a: x[0].gather(a["d"], x[1].zero_()),
-    "unbind": lambda x, a: list(x[0])[a["use"]],
+    "unbind": lambda x, a: x[0].unbind(a["d"])[a["use"]],
     "masked_scatter": lambda x, a: x[0].masked_scatter(x[1].fill_(True).expand_as(x[0]), x[2]),
     "count_true": lambda x, a: x[0].sum(),
     "index_mask": lambda x, a: x[0][_filled(x[1], a["found"])],
@@ -443,10 +443,10 @@ def indexing_cases():
         for flags in ("gg", "g-", "--"):
             for second in ("4x30x64", "64"):
                 case("add_", f"{dtype} 4x30x64 {flags[0]}".rstrip(" -"), f"{dtype} {second} {flags[1]}".rstrip(" -"))
-        case("unbind", f"{dtype} 3x30x64 g", use=0)
-        case("unbind", f"{dtype} 3x4x30x64 p1203 g", use=2)
+        case("unbind", f"{dtype} 3x30x64 g", d=0, use=0)
+        case("unbind", f"{dtype} 3x4x30x64 p1203 g", d=0, use=2)
         for use in (0, 1):
-            case("unbind", f"{dtype} 2x30x64", use=use)
+            case("unbind", f"{dtype} 2x30x64", d=0, use=use)
     for dtype in FLOATS:
         for flags in ("g-", "-g", "gg", "--"):
             for second in ("2x4x30x30", "scalar"):

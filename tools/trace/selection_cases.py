@@ -92,7 +92,6 @@ OTHERS = {
     "convolution": lambda x, a: _convolution(x, a),
     "pad_around": lambda x, a: _functional().pad(x[0], a["around"]),
     "slice_all": lambda x, a: x[0][:, -x[0].shape[1]:],
-    "unbind_along": lambda x, a: x[0].unbind(a["d"])[a["use"]],
     "repeat": lambda x, a: x[0].repeat(a["times"]),
     "index": lambda x, a: x[0][tuple(slice(None) if i is None else _torch().zeros(i.shape, dtype=i.dtype) if "host" in a else i if i.dtype == _torch().int64 else _true(i, a["found"]) for i in x[1:])],
     "index_put_": lambda x, a: _put(x, a),
@@ -193,7 +192,7 @@ def indexed_cases():
             case(name, f"{dtype} 4x30x64{flag}", "int64 4x30x8", f"{dtype} 4x30x8")
         for d in (0, 1, 2):
             for use in (0, 2):
-                case("unbind_along", f"{dtype} 3x4x5{flag}", d=d, use=use)
+                case("unbind", f"{dtype} 3x4x5{flag}", d=d, use=use)
         for times in ([1, 1, 1], [2, 1, 1], [1, 3, 2], [2, 1, 3, 1]):
             case("repeat", f"{dtype} 1x30x64{flag}", times=times)
             case("repeat", f"{dtype} 4x1x64 p021{flag}", times=times)

@@ -133,7 +133,7 @@ const std::vector<NamedCall> kIndexing = {
     {"cumsum", [](Inputs& in, const Arguments& a, Run&) { return cumsum(in[0], dim(a), dtype_if_given(a)); }},
     {"gather", [](Inputs& in, const Arguments& a, Run&) { return gather(in[0], dim(a), in[1]); }},
     {"index_rows", binary<index_rows>},
-    {"unbind", [](Inputs& in, const Arguments& a, Run&) { return used(unbind(in[0]), a); }},
+    {"unbind", [](Inputs& in, const Arguments& a, Run&) { return used(unbind(in[0], dim(a)), a); }},
     {"masked_scatter",
      [](Inputs& in, const Arguments&, Run&) {
        const Dims sizes = in.tensors[0].sizes();
@@ -263,7 +263,6 @@ const std::vector<NamedCall> kSelection = {
     {"slice_all", unary<slice_all>},
     {"to_in_order",
      [](Inputs& in, const Arguments& a, Run&) { return to_in_order(in[0], dtype_named(a.text("dtype"))); }},
-    {"unbind_along", [](Inputs& in, const Arguments& a, Run&) { return used(unbind_along(in[0], dim(a)), a); }},
     {"repeat", [](Inputs& in, const Arguments& a, Run&) { return repeat(in[0], a.dims("times")); }},
     {"index",
      [](Inputs& in, const Arguments& a, Run& run) {
