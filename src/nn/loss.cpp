@@ -8,7 +8,7 @@ Tensor causal_lm_loss(Tensor logits, Tensor labels, Tensor shift_labels) {
   const Tensor argument = std::move(logits);
   Tensor upcast = to(argument, Dtype::f32), padded;
   if (!shift_labels) {
-    padded = pad(std::move(labels), 0, 1);
+    padded = pad(std::move(labels), {0, 1});
     shift_labels = contiguous(slice(padded, -1, 1, padded.size(-1)));
   }
   const std::int64_t vocabulary = upcast.size(-1);

@@ -61,7 +61,7 @@ Tensor delta_of(const Tensor& y) {
 Tensor padded_bias(Tensor bias) {
   if (!bias || bias.size(-1) % 8 == 0) return bias;
   const std::int64_t size = bias.size(-1);
-  return slice(pad(std::move(bias), 0, round_up(size, 8) - size), -1, 0, size);
+  return slice(pad(std::move(bias), {0, round_up(size, 8) - size}), -1, 0, size);
 }
 
 /// Seed and offset of the dropout that there is not: with one they are numbers on the host.

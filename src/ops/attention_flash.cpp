@@ -109,7 +109,7 @@ Tensor flash_attention(AttentionInputs in) {
 Tensor padded_flash_attention(AttentionInputs in) {
   const std::int64_t size = in.q.size(-1), padding = round_up(size, 8) - size;
   if (padding == 0) return flash_attention(std::move(in));
-  for (Tensor* x : {&in.q, &in.k, &in.v}) *x = pad(*x, 0, padding);
+  for (Tensor* x : {&in.q, &in.k, &in.v}) *x = pad(*x, {0, padding});
   return slice(flash_attention(in), -1, 0, size);
 }
 

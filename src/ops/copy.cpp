@@ -127,12 +127,10 @@ Tensor cat(Tensors parts, int d, std::optional<Dtype> also) {
                                                  }});
 }
 
-Tensor pad(Tensor x, std::int64_t before, std::int64_t after) { return pad_around(std::move(x), {before, after}); }
-
-Tensor pad_around(Tensor x, const Dims& around) {
+Tensor pad(Tensor x, const Dims& widths) {
   const Op op(x, "aten::pad");
   Dims sizes = x.sizes();
-  for (int i = 0; i < around.count(); ++i) sizes[-1 - i / 2] += around[i];
+  for (int i = 0; i < widths.count(); ++i) sizes[-1 - i / 2] += widths[i];
   const Facts facts{.sizes = x.sizes()};
   // a clone where nothing is added; else in the memory format that the strides suggest (2.15.0: constant_pad_nd)
   Tensor y = sizes == x.sizes() ? empty_like(x) : empty(x.run(), layout_like(x, sizes), x.dtype());

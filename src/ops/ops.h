@@ -56,8 +56,8 @@ Tensor to(Tensor x, Dtype dtype);
 /// A batch or a weight that comes from the host.
 Tensor to_device(Run& run, const Dims& sizes, Dtype dtype);
 Tensor cat(Tensors parts, int d, std::optional<Dtype> also = {});
-/// Constant padding; `before` and `after` are for the last dimension.
-Tensor pad(Tensor x, std::int64_t before, std::int64_t after);
+/// By a constant: widths before and after the last dimension, then those of the dimensions in front of it.
+Tensor pad(Tensor x, const Dims& widths);
 /// With a tensor of repeats (N) for x (N); `total` is their sum.
 Tensor repeat_interleave(Tensor x, Tensor repeats, std::int64_t total);
 /// Each slice along a dimension `repeats` times.

@@ -41,8 +41,6 @@ Tensor repeat(Tensor x, const Dims& times);
 Tensor repeated_places(Tensor repeats, std::int64_t total);
 /// Tensor.to(dtype, memory_format=torch.contiguous_format)
 Tensor to_in_order(Tensor x, Dtype dtype);
-/// Constant padding: before and after the last dimension, then those in front of it.
-Tensor pad_around(Tensor x, const Dims& around);
 /// x[..., start:end] by numbers that take all of it: another view than x[:].
 Tensor slice_all(Tensor x);
 /// x with a dimension the other way round.

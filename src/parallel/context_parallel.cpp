@@ -50,7 +50,7 @@ class ContextParallel {
   /// transformers: Trainer._prepare_context_parallel_inputs
   static void add_positions(Batch& batch) {
     const std::int64_t rows = batch.input_ids.size(0), tokens = batch.input_ids.size(1);
-    const Tensor labels = pad(batch.labels, 0, 1);
+    const Tensor labels = pad(batch.labels, {0, 1});
     batch.shift_labels = contiguous(slice(labels, -1, 1, labels.size(-1)));
     batch.position_ids = expand(arange(batch.input_ids.run(), tokens), {rows, tokens});
   }

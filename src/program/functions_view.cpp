@@ -150,21 +150,21 @@ Tensors cat_call(FunctionCall& call) {
 }
 
 Tensors pad_call(FunctionCall& call) {
-  Dims around;
+  Dims widths;
   if (call.reads_tensors(1)) {  // of what comes in front, and what behind, the sizes tell the sum
     const Dims sizes = call.result_sizes(), before = call.tensor(0).sizes();
     for (int d = 1; d <= static_cast<int>(call.argument(1).items.size()) / 2; ++d) {
-      around.push_back(0);
-      around.push_back(sizes[-d] - before[-d]);
+      widths.push_back(0);
+      widths.push_back(sizes[-d] - before[-d]);
     }
-    return {pad_around(call.tensor(0), around)};
+    return {pad(call.tensor(0), widths)};
   }
   std::size_t last = 0;  // more than the tensor has room for, where those behind are 0
   const std::vector<Argument>& given = call.argument(1).items;
   for (std::size_t i = 0; i < given.size(); ++i)
     if (call.integer_of(given[i]) != 0) last = i + 1;
-  for (std::size_t i = 0; i < last + last % 2; ++i) around.push_back(call.integer_of(given[i]));
-  return {pad_around(call.tensor(0), around)};
+  for (std::size_t i = 0; i < last + last % 2; ++i) widths.push_back(call.integer_of(given[i]));
+  return {pad(call.tensor(0), widths)};
 }
 
 /// One size for both, or None where a dimension stays as it is.

@@ -79,7 +79,7 @@ OTHERS = {
     "cat": lambda x, a: _torch().cat(x, a["d"]),
     "stack": lambda x, a: _torch().stack(x, a["d"]),
     "repeat_interleave": lambda x, a: _repeated(x, a),
-    "pad": lambda x, a: _functional().pad(x[0], (a["before"], a["after"]), value=-100),
+    "pad": lambda x, a: _functional().pad(x[0], a["pad"]),
     "add": lambda x, a: x[0] + x[1],
     "sub": lambda x, a: x[0] - x[1],
     "mul": lambda x, a: x[0] * x[1],
@@ -230,13 +230,13 @@ def copy_cases():
             case("repeat", f"{dtype} 1x5x64 w", times=[n, 1, 1])
     case("repeat", "bfloat16 1x1x768", times=[8, 1, 1])
     case("repeat", "bfloat16 1x1x768 g", times=[8, 1, 1], autocast="bfloat16")
-    for before, after in ((0, 1), (2, 0), (0, 0)):
-        case("pad", "int64 4x30", before=before, after=after)
-        case("pad", "float32 4x30", before=before, after=after)
-        case("pad", "bfloat16 4x30x20 g", before=before, after=after)
-        case("pad", "bfloat16 2x4x30x20 p0213 g", before=before, after=after)
-        case("pad", "float32 2x30x4x20 p0231 g", before=before, after=after)   # as channels that are last
-        case("pad", "bfloat16 2x4x30x20 p0213 g", before=before, after=after, gradient="0213")
+    for widths in ([0, 1], [2, 0], [0, 0]):
+        case("pad", "int64 4x30", pad=widths)
+        case("pad", "float32 4x30", pad=widths)
+        case("pad", "bfloat16 4x30x20 g", pad=widths)
+        case("pad", "bfloat16 2x4x30x20 p0213 g", pad=widths)
+        case("pad", "float32 2x30x4x20 p0231 g", pad=widths)   # as channels that are last
+        case("pad", "bfloat16 2x4x30x20 p0213 g", pad=widths, gradient="0213")
 
 
 def binary_cases():

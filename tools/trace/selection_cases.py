@@ -90,7 +90,6 @@ OTHERS = {
     "depthwise": lambda x, a: _functional().conv2d(x[0], x[1], x[2], stride=a["stride"], padding=a["padding"], groups=a["groups"]),
     "attention_turned": lambda x, a: _functional().scaled_dot_product_attention(x[0], x[1], x[2]),
     "convolution": lambda x, a: _convolution(x, a),
-    "pad_around": lambda x, a: _functional().pad(x[0], a["around"]),
     "slice_all": lambda x, a: x[0][:, -x[0].shape[1]:],
     "repeat": lambda x, a: x[0].repeat(a["times"]),
     "index": lambda x, a: x[0][tuple(slice(None) if i is None else _torch().zeros(i.shape, dtype=i.dtype) if "host" in a else i if i.dtype == _torch().int64 else _true(i, a["found"]) for i in x[1:])],
@@ -196,9 +195,9 @@ def indexed_cases():
         for times in ([1, 1, 1], [2, 1, 1], [1, 3, 2], [2, 1, 3, 1]):
             case("repeat", f"{dtype} 1x30x64{flag}", times=times)
             case("repeat", f"{dtype} 4x1x64 p021{flag}", times=times)
-        for around in ([0, 0, 0, 2], [1, 2, 3, 4], [0, 0, 0, 0], [0, 3, 0, 0, 1, 0]):
-            case("pad_around", f"{dtype} 4x30x64{flag}", around=around)
-            case("pad_around", f"{dtype} 4x30x64 p021{flag}", around=around)
+        for widths in ([0, 0, 0, 2], [1, 2, 3, 4], [0, 0, 0, 0], [0, 3, 0, 0, 1, 0]):
+            case("pad", f"{dtype} 4x30x64{flag}", pad=widths)
+            case("pad", f"{dtype} 4x30x64 p021{flag}", pad=widths)
         case("slice_all", f"{dtype} 4x30x64{flag}")
         if dtype != "int64":
             for order in ("p021", ""):

@@ -79,7 +79,7 @@ const std::vector<NamedCall> kViews = {
        const std::int64_t total = in.tensors[0].elements() * a.number("each");
        return repeat_interleave(in[0], in[1], total);
      }},
-    {"pad", [](Inputs& in, const Arguments& a, Run&) { return pad(in[0], a.number("before"), a.number("after")); }},
+    {"pad", [](Inputs& in, const Arguments& a, Run&) { return pad(in[0], a.dims("pad")); }},
 };
 
 const std::vector<NamedCall> kElementwise = {
@@ -259,7 +259,6 @@ const std::vector<NamedCall> kSelection = {
                    Run&) { return used(extreme("aten::max", "MaxBackward0", in[0], dim(a), a.flag("keep")), a); }},
     {"bucketize", binary<bucketize>},
     {"index_select", [](Inputs& in, const Arguments& a, Run&) { return index_select(in[0], dim(a), in[1]); }},
-    {"pad_around", [](Inputs& in, const Arguments& a, Run&) { return pad_around(in[0], a.dims("around")); }},
     {"slice_all", unary<slice_all>},
     {"to_in_order",
      [](Inputs& in, const Arguments& a, Run&) { return to_in_order(in[0], dtype_named(a.text("dtype"))); }},
