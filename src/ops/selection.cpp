@@ -270,13 +270,15 @@ Tensor rolled(const Tensor& x, std::int64_t dimensions) {
 
 }  // namespace
 
-Tensor roll(Tensor x, std::int64_t dimensions) {
+/// The shifts do not change what is allocated.  Without dimensions the flattened tensor is rolled once.
+Tensor roll(Tensor x, const Dims&, const Dims& dims) {
   const Op op(x, "aten::roll");
-  Tensor y = rolled(x, dimensions);
-  const Facts facts{.a = dimensions};
+  const Facts facts{.a = std::max(dims.count(), 1)};
+  Tensor y = rolled(x, facts.a);
   return record(std::move(y), {std::move(x)},
                 {.name = "RollBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
-                   return {roll(call.gradient(), call.facts.a)};
+                   const Op backward_op(call.gradient(), "aten::roll");
+                   return {rolled(call.gradient(), call.facts.a)};
                  }});
 }
 

@@ -45,7 +45,7 @@ Tensor to_in_order(Tensor x, Dtype dtype);
 Tensor slice_all(Tensor x);
 /// x with a dimension the other way round.
 Tensor flip(Tensor x);
-/// Along so many dimensions, one after the other.
-Tensor roll(Tensor x, std::int64_t dimensions = 1);
+/// By a shift for each of the dimensions.
+Tensor roll(Tensor x, const Dims& shifts, const Dims& dims);
 
 }  // namespace tidemark

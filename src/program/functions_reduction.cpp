@@ -22,8 +22,7 @@ Tensors sum_call(FunctionCall& call) {
 }
 
 Tensors roll_call(FunctionCall& call) {
-  const bool is_list = call.given(2) && call.argument(2).kind == Argument::Kind::list;
-  return {roll(call.tensor(0), is_list ? std::ssize(call.integers(2)) : 1)};
+  return {roll(call.tensor(0), call.dims(1), call.given(2) ? call.dims(2) : Dims{})};
 }
 
 /// Along a dimension, or of a row over all: of whole numbers, whose type it keeps.
