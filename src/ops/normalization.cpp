@@ -3,7 +3,6 @@
 
 #include "ops/ops.h"
 #include "ops/pointwise.h"
-#include "ops/selection.h"
 #include "tensor/kernel.h"
 #include "tensor/torch_rules.h"
 
@@ -102,7 +101,7 @@ Tensor layer_norm(Tensor x, Tensor weight, Tensor bias) {
 
 /// x / x.norm(2, d, keepdim=True).clamp_min(eps).expand_as(x)
 Tensor normalize(Tensor x, int d) {
-  Tensor norm = clamp_from(vector_norm_along(x, d));
+  Tensor norm = clamp_from(linalg_vector_norm(x, 2, Dims{d}, true));
   norm = expand(std::move(norm), x.sizes());
   return div(std::move(x), std::move(norm));
 }

@@ -130,9 +130,8 @@ Tensor max(Tensor x);
 Tensor prod(Tensor x, int d, bool keep_dims = false);
 /// Over some dimensions or, when none is named, over all.
 Tensor sum(Tensor x, const Dims& dims = {}, bool keep_dims = false);
-
-/// x.norm(p=2, dim=-1, keepdim=True)
-Tensor vector_norm(Tensor x);
+/// Over some dimensions, which are kept; `ord` is 2.
+Tensor linalg_vector_norm(Tensor x, double ord, const Dims& dims, bool keep_dims);
 
 // matmul.cpp
 Tensor matmul(Tensor a, Tensor b);

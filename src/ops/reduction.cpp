@@ -93,10 +93,11 @@ Tensor sum(Tensor x, const Dims& dims, bool keep_dims) {
 
 /// Keeps its input and its result.  torch: FunctionsManual.cpp, linalg_vector_norm_backward: grad * (self / norm), with
 /// 0 where the norm is.
-Tensor vector_norm_along(Tensor x, int d) {
+Tensor linalg_vector_norm(Tensor x, double ord, const Dims& dims, bool keep_dims) {
+  TM_CHECK(ord == 2 && keep_dims, "only the vector norm of order 2 that keeps its dimensions");
   const Op op(x, "aten::linalg_vector_norm");
   const bool widens = x.run().autocast.enabled && size_of(x.dtype()) < 4;  // autocast gives it a type, not a copy
-  Tensor y = plain_sum(x, mark(x, Dims{d}), true, widens ? Dtype::f32 : x.dtype());
+  Tensor y = plain_sum(x, mark(x, dims), keep_dims, widens ? Dtype::f32 : x.dtype());
   Tensors saved{x, alias(y)};
   return record(
       std::move(y), {std::move(x)},
@@ -106,8 +107,6 @@ Tensor vector_norm_along(Tensor x, int d) {
          return {mul(call.gradient(), ratio)};
        }});
 }
-
-Tensor vector_norm(Tensor x) { return vector_norm_along(std::move(x), -1); }
 
 /// torch: native/ReduceAllOps.cpp, max: its result is made before what it reads is laid in order
 Tensor max(Tensor x) {

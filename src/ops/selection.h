@@ -29,8 +29,6 @@ Tensor logsumexp(Tensor x, int d, bool keep_dims);
 Tensor deviation(Tensor x, int d, bool keep_dims);
 /// x.sum(dims, keep_dims, dtype)
 Tensor sum_as(Tensor x, const Dims& dims, bool keep_dims, Dtype dtype);
-/// x.norm(p=2, dim=d, keepdim=True)
-Tensor vector_norm_along(Tensor x, int d);
 /// The upper or lower triangle of matrices.
 Tensor triangle(const char* name, const char* backward, Tensor x);
 /// One view for each index of a dimension.

@@ -100,7 +100,7 @@ Tensors norm_call(FunctionCall& call) {
   const int dim = call.given(2) ? call.dimension(2) : 0, last = x.sizes().count() - 1;
   call.require(call.given(2) && (dim == -1 || dim == last) && call.flag_or(3, false),
                "another dimension than the last, or one that goes");
-  return {vector_norm(x)};
+  return {linalg_vector_norm(x, 2, Dims{dim}, true)};
 }
 
 /// Along one dimension, by however many it is divided.

@@ -15,7 +15,6 @@ call("group_norm")(lambda x, a: _functional().group_norm(x[0], a["groups"], x[1]
 call("normalize")(lambda x, a: _functional().normalize(x[0], dim=a["d"]))
 call("adaptive_average_pool")(lambda x, a: _functional().adaptive_avg_pool2d(x[0], a["size"]))
 call("max_pool")(lambda x, a: _functional().max_pool2d(x[0], a["window"], a["stride"], a["padding"]))
-call("vector_norm_along")(lambda x, a: x[0].norm(dim=a["d"], keepdim=True))
 call("sum_as")(lambda x, a: x[0].sum(dim=a["dims"], keepdim=a["keep"], dtype=getattr(_torch(), a["dtype"])))
 call("einsum")(lambda x, a: _torch().einsum(a["equation"], *x))
 
@@ -88,7 +87,7 @@ def other_cases():
                 case("normalize", f"{dtype} 2x30x64{flag}", d=d)
                 case("normalize", f"{dtype} 2x30x64{flag}", d=d, autocast="bfloat16")
         for d in (0, 1, -1):
-            case("vector_norm_along", f"{dtype} 2x300x64 g", d=d)
+            case("linalg_vector_norm", f"{dtype} 2x300x64 g", dims=[d], keep=True)
         for sizes in ("2x77x768", "32x512x1024"):
             case("mean", f"{dtype} {sizes} g", dims=[], keep=False)
         for dims in ([-1, -2], [0, 2], [1], []):

@@ -107,7 +107,7 @@ OTHERS = {
     "masked_scatter": lambda x, a: x[0].masked_scatter(x[1].fill_(True).expand_as(x[0]), x[2]),
     "count_true": lambda x, a: x[0].sum(),
     "index_mask": lambda x, a: x[0][_filled(x[1], a["found"])],
-    "vector_norm": lambda x, a: x[0].norm(p=2, dim=-1, keepdim=True),
+    "linalg_vector_norm": lambda x, a: _torch().linalg.vector_norm(x[0], 2, a["dims"], keepdim=a["keep"]),
     "softmax": lambda x, a: _functional().softmax(x[0], dim=-1, dtype=getattr(_torch(), a["dtype"])),
     "dropout": lambda x, a: _functional().dropout(x[0], a["p"]),
     "mean": lambda x, a: x[0].mean(a["dims"], keepdim=a["keep"]),
@@ -304,11 +304,11 @@ def reduction_cases():
     for card in CARDS:
         for shape in ("8x512", "4x30x64", "64x768", "2x70000", "512x512"):
             for dtype in FLOATS:
-                case("vector_norm", f"{dtype} {shape} g", card=card)
-    case("vector_norm", "float32 64x768")
-    case("vector_norm", "float32 64x4x768 p102 g")
+                case("linalg_vector_norm", f"{dtype} {shape} g", card=card, dims=[-1], keep=True)
+    case("linalg_vector_norm", "float32 64x768", dims=[-1], keep=True)
+    case("linalg_vector_norm", "float32 64x4x768 p102 g", dims=[-1], keep=True)
     for dtype in ("float32", "bfloat16"):
-        case("vector_norm", f"{dtype} 64x768 g", autocast="bfloat16")
+        case("linalg_vector_norm", f"{dtype} 64x768 g", autocast="bfloat16", dims=[-1], keep=True)
     case("sum", "bool 8x1024", dims=[], keep=False)
     case("sum", "int64 8x1024", dims=[], keep=False)
     case("sum", "bool 8x1024", dims=[-1], keep=False)

@@ -354,7 +354,6 @@ const std::vector<NamedCall> kImages = {
          sizes[d] = (sizes[d] + 2 * a.number("padding") - a.number("window")) / a.number("stride") + 1;
        return max_pool(in[0], sizes);
      }},
-    {"vector_norm_along", [](Inputs& in, const Arguments& a, Run&) { return vector_norm_along(in[0], dim(a)); }},
     {"sum_as", [](Inputs& in, const Arguments& a,
                   Run&) { return sum_as(in[0], a.dims("dims"), a.flag("keep"), dtype_named(a.text("dtype"))); }},
     {"einsum", [](Inputs& in, const Arguments& a, Run&) { return einsum(a.text("equation"), in.all()); }},
@@ -386,7 +385,8 @@ const std::vector<NamedCall> kOthers = {
     {"sum", [](Inputs& in, const Arguments& a, Run&) { return sum(in[0], a.dims("dims"), a.flag("keep")); }},
     {"max", unary<max>},
     {"prod", [](Inputs& in, const Arguments& a, Run&) { return prod(in[0], dim(a), a.flag("keep")); }},
-    {"vector_norm", unary<vector_norm>},
+    {"linalg_vector_norm",
+     [](Inputs& in, const Arguments& a, Run&) { return linalg_vector_norm(in[0], 2, a.dims("dims"), a.flag("keep")); }},
     {"matmul", binary<matmul>},
     {"linear",
      [](Inputs& in, const Arguments&, Run&) {
