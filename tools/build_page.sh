@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The page that predicts in the browser, build/page/site: static files that any server serves, and that open from a folder too.
-# Needs Debian's emscripten and npm, which tools/setup.sh --tests installs.  Run again, it does only what is not done.
+# Needs Debian's emscripten and npm, which tools/setup.sh --page installs.  Run again, it does only what is not done.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 site=build/page/site

@@ -9,7 +9,7 @@ from running import PYTHON, ROOT, TIDEMARK, Run, environment_with
 
 pytestmark = pytest.mark.oracle
 
-BASE = os.environ.get("TIDEMARK_PYTHON_215", str(ROOT / ".venv-torch-2.15/bin/python"))  # it asks for torch 2.14 or later
+BASE = os.environ.get("TIDEMARK_PYTHON", str(ROOT / ".venv/bin/python"))  # it asks for torch 2.14 or later
 PACKAGES = [["--no-deps", "--no-build-isolation", "gptqmodel==7.7.0"], ["--no-deps", "optimum==2.3.0", "device-smi", "logbar", "tokenicer", "threadpoolctl", "pypcre", "defuser", "torchao", "maturin"]]
 # gptqmodel 7.7.0 sets it when it is imported (utils/…: "Auto setting PYTORCH_ALLOC_CONF").
 ALLOCATOR = "expandable_segments:True,max_split_size_mb:256,garbage_collection_threshold:0.7"

@@ -4,7 +4,6 @@
 Both are those of tools/requirements/integrations.txt, since other releases of them break lines elsewhere.
 """
 
-import os
 import pathlib
 import subprocess
 import sys
@@ -27,7 +26,7 @@ def check(root, tools):
 
 
 def tools_folder(root):
-    return pathlib.Path(os.environ.get("TIDEMARK_INTEGRATIONS", root / ".venv-integrations/bin/python")).parent
+    return root / ".venv/bin"
 
 
 def main():

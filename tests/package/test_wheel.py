@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TORCHES = [os.environ[name] for name in ("TIDEMARK_PYTHON", "TIDEMARK_PYTHON_215") if os.environ.get(name)]
+TORCHES = [os.environ[name] for name in ("TIDEMARK_PYTHON", "TIDEMARK_PYTHON_211") if os.environ.get(name)]
 LLAVA = ROOT / "examples" / "llava_pretrain.py"
 
 
