@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Mutation tests: deliberate faults, each of which the tests of its folder's groups must catch.
+
+usage: tools/mutants.py check
+       tools/mutants.py build [FOLDER]
+       tools/mutants.py run [FOLDER] [--only ID ...] [--out FILE]
+       tools/mutants.py table [--out FILE]
+
+tests/mutants/*.toml, one file per area, lists the mutants.  `build` makes a copy of the tree in which the
+environment variable MUTANT selects one of them, so that one build serves all.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+
+import mutant_results
+import mutant_schemata
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+TREE = ROOT / "build" / "mutants" / "tree"
+RESULTS = ROOT / "build" / "mutants" / "results.jsonl"
+OWN = ("tests/mutants/", "tests/tools/test_mutants.py")  # which a tree with mutants contradicts
+LEAST_TIMEOUT_SECONDS = 120
+TIMEOUT_FACTOR = 5
+
+
+def check(root):
+    """Prints every fault of the catalogue.  Returns the exit code."""
+    mutants = mutant_schemata.read(root)
+    problems = mutant_schemata.problems(root, mutants)
+    print("\n".join(problems) or f"mutants: each of the {len(mutants)} snippets occurs once")
+    return 1 if problems else 0
+
+
+def build(root, tree):
+    """Copies the tracked files, makes the mutants selectable, and builds the copy as the tests need it."""
+    if check(root):
+        return 1
+    listed = subprocess.check_output(["git", "-C", root, "ls-files", "-z"], text=True)
+    names = [name for name in listed.rstrip("\0").split("\0") if not name.startswith(OWN)]
+    mutant_schemata.copy_tree(root, tree, names)
+    mutant_schemata.apply(tree, mutant_schemata.read(root))
+    for environment in root.glob(".venv*"):
+        if not (tree / environment.name).exists():
+            (tree / environment.name).symlink_to(environment.resolve())
+    return subprocess.run(["tools/setup.sh", "--tests"], cwd=tree).returncode
+
+
+def groups_of(tree, file):
+    """Names of the groups of the default tier that a file maps to."""
+    return subprocess.check_output(["tools/test.sh", "--groups-of", file], cwd=tree, text=True).split()
+
+
+def run_group(tree, group, mutant="", timeout_seconds=None):
+    """Exit code, seconds and output of one group's tests; exit code 124 if they took too long."""
+    environment = {key: value for key, value in os.environ.items() if key != "MUTANT"}
+    if mutant:
+        environment["MUTANT"] = mutant
+    command = ["tools/test.sh", "--stop", "--as-built", group]
+    return mutant_results.run_timed(command, tree, environment, timeout_seconds)
+
+
+def baselines(tree, groups, results):
+    """{group: seconds without a mutant} of the groups that pass.  The others are reported."""
+    known = {row["group"]: row for row in results.rows if row.get("baseline")}
+    for group in groups:
+        if group not in known:
+            code, seconds, output = run_group(tree, group)
+            row = {"baseline": True, "group": group, "passed": code == 0, "seconds": seconds}
+            known[group] = results.add({**row, "output": "" if code == 0 else mutant_results.failure(output)})
+        if not known[group]["passed"]:
+            why = known[group]["output"]
+            print(f"{group}: fails without a mutant, and is left out: {why}", file=sys.stderr)
+    return {group: known[group]["seconds"] for group in groups if known[group]["passed"]}
+
+
+def try_mutant(tree, mutant, groups, seconds_of):
+    """Runs the groups, cheap ones first, until one fails."""
+    spent = 0
+    for group in sorted((group for group in groups if group in seconds_of), key=seconds_of.get):
+        timeout_seconds = max(LEAST_TIMEOUT_SECONDS, TIMEOUT_FACTOR * seconds_of[group])
+        code, seconds, output = run_group(tree, group, mutant.id, timeout_seconds)
+        spent = round(spent + seconds, 1)
+        if code != 0:
+            why = "timeout" if code == mutant_results.TIMED_OUT else mutant_results.failure(output)
+            return {"id": mutant.id, "caught": True, "group": group, "seconds": spent, "output": why}
+    return {"id": mutant.id, "caught": False, "group": "", "seconds": spent, "output": ""}
+
+
+def run(root, tree, only, out):
+    """Tries every mutant that has no result yet.  Returns 1 if one escaped, or if no group could be run."""
+    mutants = mutant_schemata.read(root)
+    if unknown := set(only) - {mutant.id for mutant in mutants}:
+        sys.exit(f"no mutant is called {', '.join(sorted(unknown))}")
+    mutants = [mutant for mutant in mutants if not only or mutant.id in only]
+    groups = {mutant.id: groups_of(tree, mutant.file) for mutant in mutants}
+    results = mutant_results.Results(out)
+    seconds_of = baselines(tree, sorted(set().union(*groups.values())), results)
+    for mutant in mutants:
+        if not set(groups[mutant.id]) & set(seconds_of):
+            print(f"{mutant.id}: no group of {mutant.file} passes without a mutant", file=sys.stderr)
+        elif only or mutant.id not in results.of_mutants():
+            row = results.add(try_mutant(tree, mutant, groups[mutant.id], seconds_of))
+            caught_by = row["group"] or "ESCAPED"
+            print(f"{mutant.id}: {caught_by} ({row['seconds']} s) {row['output']}", flush=True)
+    found = results.of_mutants()
+    return 0 if all(mutant.id in found and found[mutant.id]["caught"] for mutant in mutants) else 1
+
+
+def main():
+    as_written = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=as_written)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("check", help="every snippet occurs exactly once in its file")
+    building = commands.add_parser("build", help="a copy in which MUTANT selects a mutant")
+    running = commands.add_parser("run", help="the tests of each mutant that has no result")
+    table = commands.add_parser("table", help="the results as Markdown")
+    for command in (building, running):
+        command.add_argument("folder", nargs="?", type=pathlib.Path, default=TREE, metavar="FOLDER")
+    running.add_argument("--only", nargs="+", default=[], metavar="ID", help="these mutants, once more")
+    for command in (running, table):
+        command.add_argument("--out", type=pathlib.Path, default=RESULTS, metavar="FILE", help="JSON lines")
+    given = parser.parse_args()
+    if given.command == "check":
+        return check(ROOT)
+    if given.command == "table":
+        rows = mutant_results.Results(given.out).of_mutants()
+        print(mutant_results.table(mutant_schemata.read(ROOT), rows))
+        return 0
+    tree = given.folder.resolve()
+    return build(ROOT, tree) if given.command == "build" else run(ROOT, tree, given.only, given.out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
