@@ -46,6 +46,7 @@ def run(folder, *words):
     return subprocess.run([*map(str, command), *map(str, words)], capture_output=True, text=True, cwd=folder, env=environment)
 
 
+@pytest.mark.slow("modules of users, each way to train them")
 @pytest.mark.parametrize("module", ["block", "adapted", "regressor", "near", "remembers", "convolved", "spoken"])
 def test_it_equals_its_own_training(tmp_path, module):
     trained = run(tmp_path, HERE / "own_module.py", "train", module, 8, 100)

@@ -10,44 +10,31 @@ pytestmark = pytest.mark.oracle
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-# transformers 5.17.0 and 5.23.0: each environment has the programs of its own.
+# Each environment has the programs of its own transformers, or of the nearest before it.
+NEWEST, OLDER = ("TIDEMARK_PYTHON", "5.23.0"), ("TIDEMARK_PYTHON_211", "5.17.0")
+ON_5_23 = "beit blip clip_text_model deberta-v2 falcon mamba2 modernbert qwen2_audio qwen3_5_text resnet ultrabert wavlm whisper xmod"
+ON_5_24 = "gpt_oss hy_v3 lfm2_vl llava llava_next paligemma siglip2"
+
+
+def interpreter(variable):
+    if variable not in os.environ:
+        pytest.skip(f"{variable} is not set")
+    return os.environ[variable]
+
+
+@pytest.mark.slow("programs of 24 families at other sizes", keep=["newest"])
 @pytest.mark.parametrize(
-    "python, model_types",
+    "python, of, model_types",
     [
-        ("TIDEMARK_PYTHON", ("arcee", "cohere2", "mbart")),
-        (
-            "TIDEMARK_PYTHON_215",
-            (
-                "beit",
-                "blip",
-                "clip_text_model",
-                "deberta-v2",
-                "falcon",
-                "gpt_oss",
-                "hy_v3",
-                "lfm2_vl",
-                "llama4",
-                "llava",
-                "llava_next",
-                "mamba2",
-                "modernbert",
-                "paligemma",
-                "qwen2_audio",
-                "qwen3_5_text",
-                "resnet",
-                "siglip2",
-                "ultrabert",
-                "wavlm",
-                "whisper",
-                "xmod",
-            ),
-        ),
+        pytest.param("TIDEMARK_PYTHON", "5.23.0", ["clip_text_model", "falcon"], id="newest"),
+        pytest.param("TIDEMARK_PYTHON", "5.23.0", ON_5_23.split(), id="5.23"),
+        pytest.param("TIDEMARK_PYTHON", "5.24.0", ON_5_24.split(), id="5.24"),
+        pytest.param("TIDEMARK_PYTHON_211", "5.17.0", ["arcee", "cohere2", "mbart"], id="5.17"),
     ],
 )
-def test_shipped_programs_equal_exact_ones(python, model_types):
-    if python not in os.environ:
-        pytest.skip(f"{python} is not set")
-    done = subprocess.run([os.environ[python], ROOT / "tools/capture/compare.py", *model_types], capture_output=True, text=True)
+def test_shipped_programs_equal_exact_ones(python, of, model_types):
+    command = [interpreter(python), ROOT / "tools/capture/compare.py", *model_types, "--of", of]
+    done = subprocess.run(command, capture_output=True, text=True)
     rows = done.stdout.splitlines()
     assert len(rows) == len(model_types), done.stderr[-2000:]
     assert all("| equal, " in row for row in rows) and done.returncode == 0, rows
@@ -57,11 +44,10 @@ def test_shipped_programs_equal_exact_ones(python, model_types):
 OF_NO_EFFECT = {"classifier_dropout", "classifier_dropout_rate", "pooler_dropout", "embd_pdrop", "mask_feature_prob", "feat_quantizer_dropout"}  # the last is of pretraining alone
 
 
+@pytest.mark.slow("conditions of amounts that are 0, in every program of a release")
 def test_no_program_holds_for_more_than_was_done_by_no_amount():
     """router_jitter_noise, dropout_rate: a configuration that says another amount goes another way."""
-    if "TIDEMARK_PYTHON_215" not in os.environ:
-        pytest.skip("TIDEMARK_PYTHON_215 is not set")
-    program = [os.environ["TIDEMARK_PYTHON_215"], ROOT / "tests/capture/zero_amounts.py", ROOT / "data/programs/5.23.0"]
+    program = [interpreter("TIDEMARK_PYTHON"), ROOT / "tests/capture/zero_amounts.py", ROOT / "data/programs/5.23.0"]
     done = subprocess.run([os.environ["TIDEMARK_BIN"], "run", "--quiet", "--gpu", "h100-80gb", "--", *program], capture_output=True, text=True)
     rows = [line.split() for line in done.stdout.splitlines() if line.count(" ") == 1]
     assert ["phi3", "embd_pdrop"] in rows, done.stderr[-2000:]  # it was looked for
@@ -75,15 +61,14 @@ def test_no_program_holds_for_more_than_was_done_by_no_amount():
 
 def spellings(python, folder, *options):
     """The rows that tools/capture/spellings.py tells."""
-    if python not in os.environ:
-        pytest.skip(f"{python} is not set")
-    program = [os.environ[python], ROOT / "tools/capture/spellings.py", folder, *options]
+    program = [interpreter(python), ROOT / "tools/capture/spellings.py", folder, *options]
     done = subprocess.run([os.environ["TIDEMARK_BIN"], "run", "--quiet", "--gpu", "h100-80gb", "--", *program], capture_output=True, text=True)
     assert "Traceback" not in done.stderr, done.stderr[-2000:]
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("python, release", [("TIDEMARK_PYTHON", "5.17.0"), ("TIDEMARK_PYTHON_215", "5.23.0")])
+@pytest.mark.slow("spellings of keys in every program of two releases")
+@pytest.mark.parametrize("python, release", [OLDER, NEWEST])
 def test_programs_take_every_spelling_of_their_keys(python, release):
     """A file that says n_embed of a Falcon, which its class takes for hidden_size: the default would be taken in its place."""
     assert spellings(python, ROOT / "data/programs" / release) == []
@@ -92,5 +77,5 @@ def test_programs_take_every_spelling_of_their_keys(python, release):
 def test_a_spelling_that_a_program_lacks_is_found_and_written(tmp_path):
     whole = (ROOT / "data/programs/5.23.0/falcon").read_text()
     (tmp_path / "falcon").write_text(whole.replace("; also n_embed\n", "\n"))
-    assert spellings("TIDEMARK_PYTHON_215", tmp_path, "--write") == ["falcon hidden_size n_embed"] * 2
+    assert spellings("TIDEMARK_PYTHON", tmp_path, "--write") == ["falcon hidden_size n_embed"] * 2
     assert (tmp_path / "falcon").read_text() == whole

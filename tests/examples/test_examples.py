@@ -63,6 +63,7 @@ def about(expected_bytes):
     return lambda found: 0.98 * expected_bytes <= found <= 1.05 * expected_bytes + 2 * MIB
 
 
+@pytest.mark.slow("every example, unmodified", keep=["llava_pretrain", "llama_trainer", "resnet50", "torchrun_ddp", "gpt2_from_pretrained", "mixtral"])
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.script.removesuffix(".py"))
 def test_example(run, example):
     done = run([*example.launcher, ROOT / "examples" / example.script, *example.options.split()], options=("--steps", "3", *example.run_options))
@@ -116,6 +117,7 @@ def test_both_engines_give_the_demo_one_answer(run, tmp_path):
     assert could_be(predicted) == could_be(real)
 
 
+@pytest.mark.slow("full fine-tuning of LLaVA")
 def test_finetuning_trains_what_pretraining_freezes(run):
     done = run([PYTHON, ROOT / "examples" / "llava_finetune.py", "--batch", "1", "--sequence", "700", "--checkpointing"], gpu="h200")
     assert done.exit_code == 0, done.errors[-2000:]
@@ -124,6 +126,7 @@ def test_finetuning_trains_what_pretraining_freezes(run):
     assert 0.6e9 < vision_tower < 0.65e9  # CLIP ViT-L in bf16
 
 
+@pytest.mark.slow("packed and padded batches differ")
 def test_padding_is_not_packing(run):
     """The same texts, packed and padded, are other batches: their attention masks and lengths are true data."""
     peaks = set()
@@ -134,6 +137,7 @@ def test_padding_is_not_packing(run):
     assert len(peaks) == 2
 
 
+@pytest.mark.slow("skewed expert routing")
 def test_skewed_routing_costs_no_less(run):
     if major_version_of("transformers") < 5:
         pytest.skip("before transformers 5 experts work one after another, each on its own tokens, and keep as much however these are shared out")
@@ -145,6 +149,7 @@ def test_skewed_routing_costs_no_less(run):
     assert peaks["balanced"] <= peaks["skewed:0.9"]
 
 
+@pytest.mark.slow("two runs have the same events")
 def test_the_same_run_twice(run):
     """Up to the order in which PyTorch drops gradients of one size."""
     runs = [run([PYTHON, ROOT / "examples" / "vit.py", "--layers", "2", "--batch", "4"], events=True) for _ in range(2)]

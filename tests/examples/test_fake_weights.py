@@ -35,6 +35,7 @@ def checkpoints(run_code, tmp_path):
     return make
 
 
+@pytest.mark.slow("fake weights load as real checkpoints do, by each way to load", keep=["plain-llama-newest", "device_map-mixtral-newest"])
 @pytest.mark.parametrize("python", PYTHONS, ids=PYTHON_NAMES)
 @pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize("options", ["", "torch_dtype=torch.bfloat16, device_map='cuda'", "torch_dtype='auto'"], ids=["plain", "device_map", "auto"])
@@ -61,6 +62,7 @@ LARGE = {  # what their configurations say
 }
 
 
+@pytest.mark.slow("host memory of 32B and 70B checkpoints", keep=["to-70b"])
 @pytest.mark.parametrize("config", LARGE)
 @pytest.mark.parametrize(
     ("options", "width"),
@@ -111,6 +113,7 @@ def test_a_folder_without_weights_is_refused_without_the_option(run_code, checkp
     assert "tidemark/inside" not in done.errors
 
 
+@pytest.mark.slow("from_pretrained with a configuration object")
 def test_a_configuration_object_counts(run_code, checkpoints):
     _, empty = checkpoints(PYTHON, "llama")
     done = run_code(LOAD.format(options="config=" + CONFIGS["llama"].replace("num_hidden_layers=3", "num_hidden_layers=1")), empty, options=("--keep-going", "--fake-weights"))
@@ -118,6 +121,7 @@ def test_a_configuration_object_counts(run_code, checkpoints):
     assert not any("layers.1" in row["name"] for row in done.report["at_peak"]["by_module"])
 
 
+@pytest.mark.slow("fake weights of diffusers")
 def test_diffusers(run_code, tmp_path):
     done = run_code(
         """

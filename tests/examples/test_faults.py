@@ -41,6 +41,7 @@ for batch in DataLoader(Data(), batch_size=4, num_workers=3):
 KILL = "os.kill(os.getpid(), signal.SIGKILL)   # as the kernel does when the host's memory is used up"
 
 
+@pytest.mark.slow("a DataLoader worker that dies, in each way", keep=["killed"])
 @pytest.mark.parametrize(("death", "name"), [(KILL, "SIGKILL"), ("os.abort()", "SIGABRT"), ("raise RuntimeError('in a handler')", None)], ids=["killed", "aborted", "raises"])
 def test_a_worker_that_dies_in_a_signal_handler(run_code, death, name):
     done = run_code(LOADER.format(killed_at=400, death=death), options=("--keep-going",), timeout=PATIENCE)
@@ -50,6 +51,7 @@ def test_a_worker_that_dies_in_a_signal_handler(run_code, death, name):
     assert done.report["verdict"].startswith("not known: the program ended with exit code 1; until then its peak was ")
 
 
+@pytest.mark.slow("stopped workers are silent")
 def test_workers_of_a_run_that_is_stopped_say_nothing(run_code):
     done = run_code(LOADER.format(killed_at=-1, death="pass"), options=("--steps", "3"), timeout=PATIENCE)
     assert done.exit_code == 0, done.errors[-2000:]
@@ -110,6 +112,7 @@ def test_the_hosts_memory_is_short(run_code):
     assert time.monotonic() - begun < PATIENCE
 
 
+@pytest.mark.slow("untouched host memory does not count")
 def test_memory_that_nobody_writes_is_no_shortage(run_code):
     program = TRAINING + "kept = [torch.empty(1 << 28).normal_() for _ in range(16)]\nkept += [one.bfloat16() for one in kept] + [torch.zeros(1 << 30)]\n"
     done = run_code(program, options=("--keep-going", "--host-memory", "1.5GiB"), timeout=PATIENCE)
@@ -117,6 +120,7 @@ def test_memory_that_nobody_writes_is_no_shortage(run_code):
     assert done.report["host"]["pageable_bytes"] > 24 << 30 and done.report["host"]["peak_rss_bytes"] < 1.5 * 2**30
 
 
+@pytest.mark.slow("a size no host has")
 def test_a_size_that_is_none(run_code):
     assert run_code("", options=("--host-memory", "much")).exit_code == 2
 
@@ -132,6 +136,7 @@ def test_no_room_for_the_report(run_code):
     assert "Traceback" not in done.errors
 
 
+@pytest.mark.slow("a full disk under the user's file")
 def test_a_full_disk_for_the_users_file(run_code):
     done = run_code(TRAINING, options=("--keep-going", "--html", "/dev/full"), timeout=PATIENCE)
     assert done.exit_code == 2, done.errors[-2000:]
@@ -211,6 +216,7 @@ def interrupted(tmp_path, temporary):
 MOMENTS = ["before torch", "between steps", "among workers", "after training", "after the program"]
 
 
+@pytest.mark.slow("Ctrl-C at each stage of a run", keep=["between steps"])
 @pytest.mark.parametrize("wanted", MOMENTS)
 def test_interrupted_at(interrupted, wanted):
     """What Python makes of it is the program's own: an exception that ended it, by signal or by exit code."""
@@ -219,6 +225,7 @@ def test_interrupted_at(interrupted, wanted):
     assert "tidemark/inside" not in errors and "bug" not in errors, errors[-2000:]
 
 
+@pytest.mark.slow("Ctrl-C twice")
 def test_interrupted_twice(interrupted):
     def send(process):
         for _ in range(3):

@@ -31,6 +31,7 @@ def package(tmp_path):
     return folder
 
 
+@pytest.mark.slow("`-m` by each launcher", keep=["torchrun"])
 @pytest.mark.parametrize("launcher", [[PYTHON, "-m"], ["torchrun", "--nproc-per-node", "1", "-m"], ["accelerate", "launch", "--num_processes", "1", "--mixed_precision", "no", "-m"]], ids=["python", "torchrun", "accelerate"])
 def test_a_module_as_the_program(run, package, launcher):
     done = run([*launcher, "tiny", "--width", "3"], PYTHONPATH=str(package.parent))
@@ -44,11 +45,13 @@ def test_python_c(run, package):
     assert done.exit_code == 0 and len(done.report["steps"]) == 3
 
 
+@pytest.mark.slow("a program behind a shell")
 def test_through_a_shell(run, package):
     done = run(["bash", "-c", f"exec {PYTHON} -m tiny"], PYTHONPATH=str(package.parent))
     assert done.exit_code == 0 and len(done.report["steps"]) == 3
 
 
+@pytest.mark.slow("the environment's sitecustomize")
 def test_a_sitecustomize_of_the_environment_still_runs(run, package):
     (package.parent / "sitecustomize.py").write_text("print('customised')\n")
     done = run([PYTHON, "-m", "tiny"], PYTHONPATH=str(package.parent))
@@ -86,6 +89,7 @@ print("trained", sum(4 * p.numel() for p in model.parameters() if p.requires_gra
     assert any(".lora_A." in row["name"] for row in done.report["at_peak"]["by_module"])
 
 
+@pytest.mark.slow("evaluation between steps")
 def test_trainer_evaluates_between_steps(run_code):
     done = run_code(
         """
@@ -111,6 +115,7 @@ print("trained to the end")
     assert [step["step"] for step in done.report["steps"]][:4] == [1, 2, 3, 4]
 
 
+@pytest.mark.slow("Lightning's closure")
 def test_lightning_separates_forward_from_the_optimizer(run_code):
     """Lightning calls forward and backward from a closure inside `optimizer.step`."""
     done = run_code("""

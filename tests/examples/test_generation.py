@@ -27,6 +27,7 @@ def generate(run_code, how, end, *options):
     return json.loads(lines["tokens"]), [row["what"] for row in done.report["assumptions"]]
 
 
+@pytest.mark.slow("generation lengths, greedy and sampled", keep=["several-sampled"])
 @pytest.mark.parametrize("how", [{"do_sample": False}, {"do_sample": True, "top_k": 20}], ids=["greedy", "sampled"])
 @pytest.mark.parametrize("end", [0, [0, 2, 3]], ids=["first_token", "several"])
 def test_no_token_that_is_drawn_ends_a_text(run_code, how, end):
@@ -36,6 +37,7 @@ def test_no_token_that_is_drawn_ends_a_text(run_code, how, end):
     assert FULL in assumed
 
 
+@pytest.mark.slow("a stated end of generation", keep=["greedy"])
 @pytest.mark.parametrize("how", [{"do_sample": False}, {"do_sample": True}], ids=["greedy", "sampled"])
 def test_the_nth_token_ends_a_text(run_code, how):
     tokens, assumed = generate(run_code, how, [2, 0], "--generate-length", "4")
@@ -52,6 +54,7 @@ print("shape", list(model.generate(prompt, attention_mask=torch.ones_like(prompt
 """
 
 
+@pytest.mark.slow("routing is not generation")
 def test_routers_of_experts_draw_no_tokens(run_code):
     done = run_code(MIXTRAL, options=("--keep-going",))
     assert "shape [3, 11]" in done.output

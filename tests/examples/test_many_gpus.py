@@ -43,6 +43,7 @@ def refused(done, exit_code, *texts):
 # Data parallel
 
 
+@pytest.mark.slow("DDP on the last rank", keep=["0"])
 @pytest.mark.parametrize("rank", [0, 3])
 def test_ddp_by_torchrun(run, rank):
     done = succeeded(run(torchrun(4, DDP), options=world(4, "--rank", str(rank))))
@@ -55,6 +56,7 @@ def test_ddp_by_torchrun(run, rank):
     assert (copies - 0.05) * weights < done.category("communication") < (copies + 0.05) * weights
 
 
+@pytest.mark.slow("ports taken by another job")
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_torchruns_usual_port_may_be_taken(run, ranks):
     with socket.socket() as usual:
@@ -71,6 +73,7 @@ def test_a_program_without_a_launcher_is_told_its_rank(run):
     assert alone["peak"] == by_torchrun["peak"] and alone["steps"] == by_torchrun["steps"]
 
 
+@pytest.mark.slow("several nodes")
 def test_several_nodes(run_code):
     done = run_code(
         """
@@ -86,11 +89,13 @@ print(torch.cuda.device_count(), torch.cuda.current_device(), dist.get_rank(), d
     assert done.exit_code == 0 and "2 1 5 6 [30, 30, 30]" in done.output
 
 
+@pytest.mark.slow("accelerate launch on several GPUs")
 def test_accelerate_launch(run):
     command = ["accelerate", "launch", "--multi_gpu", "--main_process_port", "0", "--num_processes", "2", "--mixed_precision", "bf16", EXAMPLES / "accelerate_llama.py", "--layers", "1", "--batch", "1", "--sequence", "128"]
     assert succeeded(run(command, options=world(2))).category("communication") > 0
 
 
+@pytest.mark.slow("ranks that the program spawns")
 def test_processes_that_the_program_spawns(run_code):
     done = run_code(
         """
@@ -125,6 +130,7 @@ def test_fsdp2_holds_its_part(run):
     assert parts[8].category("communication") > 0  # what was gathered, and what is to be reduced
 
 
+@pytest.mark.slow("DeepSpeed by stage and rank", keep=["2-0", "3-1"])
 @pytest.mark.parametrize("stage, rank", [(1, 0), (2, 0), (3, 0), (3, 1)])
 def test_deepspeed(run, stage, rank):
     launcher = ["deepspeed", "--num_gpus", "4"] if stage == 2 else ["torchrun", "--nproc-per-node", "4"]
@@ -135,6 +141,7 @@ def test_deepspeed(run, stage, rank):
     assert (done.category("parameters") < 1.2 * whole) == (stage == 3)
 
 
+@pytest.mark.slow("offloaded optimizer states")
 def test_offload_moves_states_to_the_host(run):
     kept, moved = (succeeded(run([PYTHON, *LLAVA, "--zero", "2", *more], options=world(4))) for more in ((), ("--offload",)))
     assert moved.category("optimizer_state") < 1 << 20 < kept.category("optimizer_state")
@@ -142,6 +149,7 @@ def test_offload_moves_states_to_the_host(run):
     assert moved.report["host"]["pinned_bytes"] + moved.report["host"]["pageable_bytes"] > kept.category("optimizer_state")
 
 
+@pytest.mark.slow("sequence parallelism", keep=["plain"])
 @pytest.mark.parametrize("sequence_parallel", [[], ["--sequence-parallel"]], ids=["plain", "sequence"])
 def test_tensor_parallel(run, sequence_parallel):
     done = [run([PYTHON, *TENSOR_PARALLEL, *sequence_parallel], options=world(ranks)) for ranks in (2, 4)]
@@ -151,6 +159,7 @@ def test_tensor_parallel(run, sequence_parallel):
     assert whole / 2 <= part < whole / 2 + (4 << 20)  # norms are whole on every rank
 
 
+@pytest.mark.slow("groups split off others")
 def test_a_mesh_whose_groups_are_split_off(run_code):
     """With a device named at the start, groups are made by ncclCommSplit."""
     done = run_code(
@@ -173,6 +182,7 @@ print(mesh["dp"].get_local_rank(), mesh["tp"].get_local_rank(), sums)
     assert done.exit_code == 0 and "1 2 [2, 3]" in done.output, done.errors[-2000:]
 
 
+@pytest.mark.slow("context parallelism by each rotation", keep=["alltoall"])
 @pytest.mark.parametrize("method", ["allgather", "alltoall"])
 def test_context_parallel(run, method):
     two, four = (succeeded(run([PYTHON, *CONTEXT_PARALLEL, "--rotate", method], options=world(ranks, "--rank", "1"))) for ranks in (2, 4))
@@ -196,6 +206,7 @@ def test_experts_are_shared(run):
 # Ranks that differ
 
 
+@pytest.mark.slow("each rank of a pipeline")
 def test_every_rank_of_a_pipeline(run):
     done = succeeded(run([PYTHON, *PIPELINE], options=world(4, "--all-ranks"), timeout=600))
     rows = done.report["ranks"]
@@ -227,6 +238,7 @@ for step in range(1, 30):
 """
 
 
+@pytest.mark.slow("ranks of `--all-ranks` stop together", keep=["one"])
 @pytest.mark.parametrize("which", [("--rank", "1"), ("--all-ranks",)], ids=["one", "all"])
 def test_ranks_stop_after_the_same_step(run_code, tmp_path, which):
     """The first rank's own peak has settled after three steps, and it has sent what the other needs until then and no more."""
@@ -240,11 +252,13 @@ def test_a_pipeline_without_steps(run):
     succeeded(run([PYTHON, *PIPELINE], options=("--gpus", "4", "--rank", "3"), timeout=600))
 
 
+@pytest.mark.slow("stages by turns")
 def test_stages_in_turn(run):
     """The last stage of the interleaved schedule tells the first of the next round its shapes: ranks await each other in a circle."""
     succeeded(run([PYTHON, *PIPELINE, "--schedule", "interleaved"], options=world(2, "--rank", "0")))
 
 
+@pytest.mark.slow("pipeline stages by schedule and family", keep=["llama-1-schedule1"])
 @pytest.mark.parametrize("family, rank, schedule", [("llama", 0, ["1f1b"]), ("llama", 1, ["1f1b"]), ("llama", 1, ["looped_bfs", 2]), ("granite", 0, ["1f1b"]), ("glm", 1, ["1f1b"]), ("smollm3", 1, ["looped_bfs", 2])])
 def test_stages_are_as_predicted(run, tmp_path, family, rank, schedule):
     """The program that the second engine means, on its own."""
@@ -286,6 +300,7 @@ FULL_PLAN = {
 }
 
 
+@pytest.mark.slow("three-dimensional meshes", keep=["2-2-1-1"])
 @pytest.mark.parametrize("pp, copies, tp, rank", [(1, 2, 2, 7), (2, 1, 2, 7), (2, 2, 1, 1)])
 def test_meshes_are_as_predicted(run, tmp_path, pp, copies, tp, rank):
     """Eight GPUs in up to four dimensions."""
@@ -332,6 +347,7 @@ torch.zeros(1, device="cuda")
 """
 
 
+@pytest.mark.slow("objects sent between ranks, by each backend", keep=["nccl"])
 @pytest.mark.parametrize("backend", ["nccl", "cpu:gloo,cuda:nccl"])
 def test_objects_from_another_rank(run_code, backend):
     code = (
@@ -434,6 +450,7 @@ for group in (gloo, world):
 )
 
 
+@pytest.mark.slow("gloo on the host, answer by answer")
 @pytest.mark.parametrize("python", PYTHONS, ids=PYTHON_NAMES)
 def test_a_group_on_the_host_answers_what_gloo_answers(run_code, python):
     """Every method of the interface that moves no tensors, of the torch that is installed, and what torch.distributed itself calls."""
@@ -499,6 +516,7 @@ def test_another_world_is_refused(run_code):
     refused(run_code(code, options=("--gpus", "2")), 2, "world of 5 ranks", "--gpus 5")
 
 
+@pytest.mark.slow("launchers of several nodes are refused", keep=["--nnodes=2"])
 @pytest.mark.parametrize("option", ["--nnodes=2", "--node-rank=1"])
 def test_several_nodes_are_not_launched(run, option):
     refused(run(["torchrun", option, "--nproc-per-node", "2", *DDP], options=world(4, "--gpus-per-node", "2")), 2, option, "leave out")

@@ -23,6 +23,7 @@ def python():
 
 
 # Of GPTQ the two tables of shifts that a module has are views of one; a program has them as two.
+@pytest.mark.slow("LoRA over GPTQ and AWQ; gptqmodel is installed for it")
 @pytest.mark.parametrize("method, more", [("awq", 0), ("gptq", LINEAR_MODULES * 512)])
 def test_what_is_planned_is_what_it_takes(python, tmp_path, method, more):
     program = tmp_path / "packed_bases.py"

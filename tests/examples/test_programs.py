@@ -61,6 +61,7 @@ for _ in range(2):
 """
 
 
+@pytest.mark.slow("flat buffers by module")
 def test_flat_buffers_are_shared_out_among_their_modules(run_code):
     """As ZeRO, DDP and Megatron lay parameters and gradients side by side."""
     peak = run_code(FLAT, options=TO_THE_END).report["at_peak"]
@@ -109,6 +110,7 @@ def test_fewer_steps_than_asked_for(run_code):
     assert done.report["script"]["stopped_after_steps"] is None
 
 
+@pytest.mark.slow("exit codes of each kind of end", keep=["sys.exit(3)-3", "os._exit(5)-5"])
 @pytest.mark.parametrize(("ending", "code"), [("sys.exit(3)", 3), ("sys.exit('no more')", 1), ("raise SystemExit(4)", 4), ("os._exit(5)", 5), ("os._exit(0)", 0)])
 def test_exit_codes(run_code, ending, code):
     done = run_code(TRAIN + ending)
@@ -226,6 +228,7 @@ train()
 # Processes
 
 
+@pytest.mark.slow("workers that are spawned", keep=["fork"])
 @pytest.mark.parametrize("how", ["fork", "spawn"])
 def test_data_loader_workers(run_code, how):
     done = run_code(
@@ -253,6 +256,7 @@ if __name__ == "__main__":
     assert "all seen" in done.output and len(done.report["steps"]) == 8
 
 
+@pytest.mark.slow("no worker stays behind")
 def test_stopping_with_workers_leaves_no_process(run_code):
     import psutil
 
@@ -331,6 +335,7 @@ for _ in range(10):
     assert done.category("optimizer_state") >= 2 * 2 * 2 * 512 * 512 * 4
 
 
+@pytest.mark.slow("two trainings in one program")
 def test_a_second_training_in_the_same_program(run_code):
     """A model that the program drops is not kept alive by the one who watches."""
     done = run_code(
@@ -372,6 +377,7 @@ for i in range(12):
     assert done.exit_code == 0 and len(done.report["steps"]) == 3
 
 
+@pytest.mark.slow("what public loops do: profiler, EMA, threads, LBFGS, …", keep=["empty_cache", "streams", "checkpoint", "graphs", "state_dict", "fraction"])
 @pytest.mark.parametrize(
     "body",
     [

@@ -42,6 +42,7 @@ def test_what_is_missing_is_said(monkeypatch, tmp_path):
         environments.repository("a/b", "123456789abcdef", "v1")
 
 
+@pytest.mark.slow("commands of a made environment")
 def test_commands_of_the_base_start_the_environment(tmp_path):
     base, folder = tmp_path / "base/bin", tmp_path / "own/bin"
     base.mkdir(parents=True)
@@ -78,6 +79,7 @@ def test_the_first_error(text, why):
     assert programs.first_error(text) == why
 
 
+@pytest.mark.slow("public programs, with the packages that each needs")
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", LIVE)
 def test_program(name, monkeypatch, tmp_path):

@@ -40,6 +40,7 @@ def test_batches_that_vary_make_it_at_least(run_code):
     assert f"  stopped after {stopped} steps, while batches varied: input_ids 4x40 to 4x90 (2 shapes); " in done.output
 
 
+@pytest.mark.slow("whole runs")
 def test_a_whole_run_has_seen_them_all(run_code):
     stopped, whole = (run_code(TRAIN.format(lengths=VARYING), options=options) for options in ((), ("--keep-going",)))
     assert whole.report["varying_inputs"] == [{"name": "input_ids", "shapes": 4, "smallest": [4, 40], "largest": [4, 300]}]

@@ -10,6 +10,7 @@ HERE = Path(__file__).parent / "epochs"
 PROGRAMS = {"text": ["text.py"], "images": ["images.py"], "speech": ["speech.py"], "padded": ["sft.py", "padded"], "packed": ["sft.py", "packed"], "grpo": ["grpo.py"]}
 
 
+@pytest.mark.slow("`--data all` for each kind of varying batch", keep=["images-a100-80gb"])
 @pytest.mark.parametrize("name, gpu", [*((name, "a100-80gb") for name in PROGRAMS), ("text", "h100-80gb")])
 def test_some_batches_tell_of_all(run, name, gpu):
     program, *arguments = PROGRAMS[name]
@@ -59,6 +60,7 @@ def test_a_short_epoch_is_trained_whole(run_code):
     assert done.report["verdict"].startswith("fits: peak ")
 
 
+@pytest.mark.slow("a part of an epoch")
 def test_a_part_of_an_epoch_is_at_least(run_code):
     done = run_code(SHORT, options=("--data", "4"))
     assert not done.report["data"]["whole"] and done.report["data"]["batches"] == 4

@@ -81,6 +81,7 @@ def planned(folder, options, form, path, model=LLAMA, seq=256):
     return answer["spec"], [peak["allocated_bytes"], peak["reserved_bytes"]]
 
 
+@pytest.mark.slow("programs that `plan --write python` writes, by method", keep=["lora", "zero2", "chosen_layers"])
 @pytest.mark.parametrize("name", CASES)
 def test_the_program_has_the_peak_that_was_planned(run, tmp_path, name):
     program = tmp_path / "train.py"
@@ -95,6 +96,7 @@ def test_the_program_has_the_peak_that_was_planned(run, tmp_path, name):
     assert finished.peak == peak
 
 
+@pytest.mark.slow("Trainer's files that `plan` writes, by strategy", keep=["autocast", "zero3"])
 @pytest.mark.parametrize("name", BY_TRAINER)
 def test_the_trainer_has_the_peak_that_was_planned(run, tmp_path, name):
     """transformers' Trainer, by the arguments that are written: its own loop, not a plain one."""
@@ -150,6 +152,7 @@ def titan_data(folder):
     (folder / "data" / "rows.jsonl").write_text(row * 40)
 
 
+@pytest.mark.slow("torchtitan 0.2.2 reads what is written")
 @pytest.mark.parametrize("name", BY_TORCHTITAN)
 def test_torchtitan_starts_with_what_is_written(run, torchtitan, tmp_path, name):
     options, above = BY_TORCHTITAN[name]
@@ -182,6 +185,7 @@ def started(run, tmp_path, method, form, command, python, rows, **environment):
     return finished.peak, peak
 
 
+@pytest.mark.slow("`trl sft` has the planned peak")
 @pytest.mark.parametrize("method", METHODS)
 def test_trl_starts_with_what_is_written(run, tmp_path, method):
     """Its own head makes no logits, and its weights come by device_map="auto"."""
@@ -193,6 +197,7 @@ def test_trl_starts_with_what_is_written(run, tmp_path, method):
     assert peak == planned_peak
 
 
+@pytest.mark.slow("LLaMA-Factory has the planned peak")
 @pytest.mark.parametrize("method", METHODS)
 def test_llamafactory_starts_with_what_is_written(run, tmp_path, method):
     """Its weights come by device_map={"": device}."""
@@ -206,6 +211,7 @@ def test_llamafactory_starts_with_what_is_written(run, tmp_path, method):
     assert peak == planned_peak
 
 
+@pytest.mark.slow("ms-swift has the planned peak")
 @pytest.mark.parametrize("method", METHODS)
 def test_swift_starts_with_what_is_written(run, tmp_path, method):
     """It computes no logits for tokens without a label, here six of the question in each sample."""
@@ -219,6 +225,7 @@ def test_swift_starts_with_what_is_written(run, tmp_path, method):
     assert reserved == planned_reserved and planned_bytes - allocated == 2 * 6 * ADAPTED_MODEL["vocab_size"] * 4
 
 
+@pytest.mark.slow("axolotl has the planned peak")
 @pytest.mark.parametrize("method", METHODS)
 def test_axolotl_starts_with_what_is_written(run, tmp_path, method):
     packages = [line.split() for line in json.loads((ROOT / "validation/programs/axolotl_lora.json").read_text())["packages"]]

@@ -36,6 +36,7 @@ def answer(folder, spec, *options):
     return json.loads(said.read_text())
 
 
+@pytest.mark.slow("plans of every kind of model and of LoRA, applied", keep=["llama_lora"])
 @pytest.mark.parametrize("name", CASES)
 def test_the_peak_is_the_plans(name, tmp_path):
     spec, share = CASES[name]
@@ -74,6 +75,7 @@ def test_any_module_has_the_same_gradients_and_keeps_less(tmp_path):
     assert found[1]["changed"] == [True, True, False, True] and found[2]["changed"] == [True, False, True, False]
 
 
+@pytest.mark.slow("plans read from a file, layers listed")
 def test_a_plan_may_be_a_file_and_layers_may_be_listed(tmp_path):
     path = tmp_path / "plan.json"
     path.write_text(json.dumps({"schema": "tidemark.plan/1", "answers": [{"spec": spec(checkpoint_layers=["1"])}]}))

@@ -45,6 +45,7 @@ def shown(report):
     return sorted((row["ranks"], row["across_nodes"], row["collective"], row["peers"]) for row in report.get("communicators", []))
 
 
+@pytest.mark.slow("communicators of each strategy", keep=["zero3_plain", "tp_plan", "pp_1f1b_1"])
 @pytest.mark.parametrize("name", TRAININGS)
 def test_a_prediction_lists_those_of_the_program(name, tmp_path):
     per_node, rank = TRAININGS[name]
@@ -60,6 +61,7 @@ def test_a_prediction_lists_those_of_the_program(name, tmp_path):
         assert report["peak"]["device_bytes"] == report["peak"]["reserved_bytes"] + sum(row["typical_bytes"] for row in report["device"])
 
 
+@pytest.mark.slow("ranks of groups that are split off groups")
 def test_groups_of_a_group_have_ranks_of_the_world(tmp_path):
     found, _ = report_of(PROGRAMS / "split_groups.py", folder=tmp_path, gpu="h100-80gb", options=("--keep-going", "--gpus", "8", "--rank", "6"))
     rows = {tuple(row["ranks"]): row for row in found["communicators"]}

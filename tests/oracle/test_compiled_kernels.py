@@ -60,12 +60,14 @@ def cache_in(folder):
     return {"TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"), "TORCHINDUCTOR_COMPILE_THREADS": "1"}
 
 
+@pytest.mark.slow("a training step under torch.compile")
 def test_torch_compile_of_a_whole_step(tmp_path):
     compiled = peak_of(EXAMPLES / "llama_compile.py", *SMALL, folder=tmp_path, environment=cache_in(tmp_path), timeout=600)
     eager = peak_of(EXAMPLES / "llama_compile.py", *SMALL, "--eager", folder=tmp_path)
     assert compiled < 0.6 * eager
 
 
+@pytest.mark.slow("memory of compilation is separated from the training")
 def test_what_compiling_adds_is_told_apart(tmp_path):
     """The peak is that of a run with a warm cache, to the byte."""
     needs("triton")
@@ -78,6 +80,7 @@ def test_what_compiling_adds_is_told_apart(tmp_path):
     assert whole(cold) == whole(warm) == warm["peak"]["allocated_bytes"]
 
 
+@pytest.mark.slow("checkpoints within torch.compile")
 def test_a_checkpoint_inside_a_compiled_graph(tmp_path):
     needs("triton")
     outputs = [report_of(PROGRAMS / "compiled_checkpoint.py", *more, folder=tmp_path, timeout=600)[1] for more in (["--keep"], [])]
@@ -86,12 +89,14 @@ def test_a_checkpoint_inside_a_compiled_graph(tmp_path):
     assert computed_again <= kept - 3 * 3 * attention  # queries, keys and values of all blocks but the one that is in work
 
 
+@pytest.mark.slow("flex attention, compiled")
 def test_flex_attention_knows_its_blocks(tmp_path):
     needs("triton")
     output = report_of(PROGRAMS / "flex_attention.py", folder=tmp_path, timeout=600)[1]
     assert "blocks 20\n" in output  # of 64: two documents of four, each with the lower triangle of its own
 
 
+@pytest.mark.slow("bitsandbytes with 8-bit optimizers", keep=["adamw_8bit"])
 @pytest.mark.parametrize("optimizer", ["paged_adamw_8bit", "adamw_8bit"])
 def test_qlora(tmp_path, optimizer):
     needs("bitsandbytes")

@@ -64,6 +64,7 @@ def test_benchmark_allocates_for_the_greediest_plan_once(tmp_path):
     assert first > again
 
 
+@pytest.mark.slow("cuDNN answers for each generation of GPUs", keep=["h100-80gb"])
 @pytest.mark.parametrize("gpu", ["t4", "a100-80gb", "h100-80gb"])
 def test_every_card_has_an_answer(tmp_path, gpu):
     workspaces(tmp_path, gpu=gpu)
@@ -121,6 +122,7 @@ def test_batch_norm_says_its_scratch_memory(tmp_path):
     assert found["norm channels_last"] > found["norm contiguous"]
 
 
+@pytest.mark.slow("LSTM and GRU through cuDNN")
 def test_recurrent_layers_train(tmp_path):
     found = scratch(tmp_path)
     # The gates of every cell are kept: 4 of an LSTM, 3 of a GRU, 1 of an RNN, for 2 layers of 2 directions.
@@ -140,6 +142,7 @@ print("workspace", torch.cuda.memory_stats()["requested_bytes.all.allocated"] - 
 """
 
 
+@pytest.mark.slow("cuDNN 9.1, of torch 2.6")
 def test_cudnn_before_the_device_less_interface_answers(tmp_path):
     # cuDNN 9.1, which torch 2.6 comes with, is asked through a handle; 9.8 answers the same question with 22,745,104 bytes.
     python = os.environ.get("TIDEMARK_PYTHON_26", os.path.join(ROOT, ".venv-torch-2.6/bin/python"))
@@ -152,6 +155,7 @@ def test_cudnn_before_the_device_less_interface_answers(tmp_path):
     assert re.findall(r"workspace (\d+)", done.stdout) == ["10727440"], done.stderr
 
 
+@pytest.mark.slow("cudnn.benchmark of the old interface")
 def test_benchmark_of_the_old_interface_is_refused_by_name(tmp_path):
     done = run(tmp_path, PROGRAM, "benchmark", TORCH_CUDNN_V8_API_DISABLED="1")
     assert "workspace" not in done.stdout
@@ -163,6 +167,7 @@ def test_old_interface_answers(tmp_path):
     assert first == again
 
 
+@pytest.mark.slow("cuDNN downloaded for a torch without one")
 def test_fetch_takes_the_version_nearest_to_torchs(tmp_path):
     assert cudnn_fetch.torch_pin(['nvidia-cudnn-cu12==9.1.0.70; platform_system == "Linux"', "sympy"]) == ("12", "9.1.0.70")
     assert cudnn_fetch.torch_pin(["sympy"]) is None

@@ -43,6 +43,7 @@ def test_an_event_right_behind_a_free_may_be_the_programs(tmp_path):
         assert report["interval"] is None
 
 
+@pytest.mark.slow("intervals of random programs on several streams", keep=["0"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_extremes_hold_what_the_runs_have(tmp_path, seed):
     reports = {order: run_in_order(order, "random", seed, folder=tmp_path) for order in ORDERS}
@@ -73,6 +74,7 @@ def test_one_stream_knows_no_order(tmp_path):
     assert reports[0] == reports[1] == reports[2]
 
 
+@pytest.mark.slow("polling ends under each order of events", keep=["clock"])
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_program_that_polls_ends(tmp_path, order):
     program = tmp_path / "polls.py"
@@ -135,6 +137,7 @@ def test_an_unknown_order_is_refused():
     assert '"soon" is not an order of events' in done.stderr and "instant" in done.stderr
 
 
+@pytest.mark.slow("orders of events with four ranks")
 def test_data_parallel_training_of_four_ranks(tmp_path):
     """DDP makes its buckets anew in the second step.  Until NCCL's watchdog has seen that the first step's reductions are over, the old
     ones live on: under `late` the second step holds both."""

@@ -91,6 +91,7 @@ def check_peaks(one, whole):
     assert one.seen == whole.seen and len(one.seen) == 4
 
 
+@pytest.mark.slow("each part of the extension missing, one at a time; it is compiled for that")
 @pytest.mark.parametrize("part", WITHOUT)
 def test_what_does_not_compile(run_without, whole, part):
     one = run_without(part, not_compiled)
@@ -106,6 +107,7 @@ def test_what_does_not_load(run_without, whole):
     assert [row["name"] for row in one.report["at_peak"]["by_operation"]] == ["(no operation)"]
 
 
+@pytest.mark.slow("a report by counters alone")
 def test_steps_and_phases_from_counters(run_without, whole):
     """The same table: every phase's peak, every step's."""
     one = run_without("events", not_compiled)

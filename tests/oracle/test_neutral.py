@@ -16,6 +16,7 @@ def whatever_order_the_map_has(events):
     return in_any_order_of_frees(events, with_addresses=not TORCH.startswith("2.12."))
 
 
+@pytest.mark.slow("neutrality with late events", keep=["instant"])
 @pytest.mark.parametrize("event_order", ["instant", "late"])
 def test_allocator_events_are_the_same(tmp_path, event_order):
     bare, _ = allocator_events(PROGRAMS / "neutral_models.py", folder=tmp_path, bare=True, event_order=event_order)

@@ -39,6 +39,7 @@ def outputs(tmp_path_factory):
     return folder, report
 
 
+@pytest.mark.slow("PyTorch's memory viewer reads our snapshot")
 def test_snapshot_opens_in_the_memory_viewer(outputs):
     folder, report = outputs
     with open(folder / "s.pickle", "rb") as file:

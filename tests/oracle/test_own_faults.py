@@ -65,6 +65,7 @@ def test_a_fault_of_ours_costs_its_part_alone(whole, tmp_path):
     assert any(row["what"].startswith("parameters are not told from activations (Tidemark's own fault: RuntimeError: cannot mark") for row in report["assumptions"])
 
 
+@pytest.mark.slow("each name of torch that a release may lose", keep=["optimizer_steps"])
 @pytest.mark.parametrize("feature", ["cuda_begins", "backward_phase", "higher_order_operators", "integers_in_threads", "optimizer_steps"])
 def test_a_name_that_a_release_has_lost(whole, tmp_path, feature):
     report, _ = run(tmp_path, LOSE, LOST_NAMES=feature)

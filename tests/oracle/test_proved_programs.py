@@ -9,12 +9,15 @@ from harness import PYTHON, ROOT, TIDEMARK
 @pytest.mark.parametrize(
     "mode, model_types",
     [
-        (
+        ("full", ["granite", "gpt_oss", "llava_next"]),
+        pytest.param(
             "full",
-            ["granite", "gpt_oss", "llava_next", "qwen2_vl", "idefics3", "mistral3", "t5", "qwen3_next", "deberta-v2", "resnet", "pegasus_x", "gemma4", "glm4v", "mllama", "qwen3_5", "qwen2_audio", "siglip2", "voxtral", "t5gemma", "blip"],
+            ["qwen2_vl", "idefics3", "mistral3", "t5", "qwen3_next", "deberta-v2", "resnet", "pegasus_x", "gemma4", "glm4v", "mllama", "qwen3_5", "qwen2_audio", "siglip2", "voxtral", "t5gemma", "blip"],
+            marks=pytest.mark.slow("programs of 17 more families, trained"),
         ),
         ("checkpointed", ["olmo3"]),
-        ("lora", ["falcon", "siglip", "deepseek_v3"]),
+        ("lora", ["falcon"]),
+        pytest.param("lora", ["siglip", "deepseek_v3"], marks=pytest.mark.slow("LoRA of a vision and of an expert model")),
     ],
 )
 def test_a_program_is_trained_as_the_model_is(mode, model_types, tmp_path):

@@ -9,6 +9,7 @@ from harness import PROGRAMS, PYTHON, ROOT, TIDEMARK, report_of
 pytestmark = pytest.mark.oracle
 
 
+@pytest.mark.slow("figures of steps with an MLP, and with accumulation", keep=["llama"])
 @pytest.mark.parametrize("name", ["mlp", "llama", "accumulating"])
 def test_steps_and_phases(tmp_path, name):
     report, output = report_of(PROGRAMS / "small_trainings.py", name, folder=tmp_path)

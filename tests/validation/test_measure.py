@@ -42,7 +42,7 @@ def test_a_case_that_does_not_exist_is_refused(tmp_path):
     assert "not in cases.jsonl: nobody" in convert(tmp_path, [{"id": "nobody"}]).stderr
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a whole campaign of measurements, on the virtual GPU")
 def test_a_campaign_on_the_virtual_gpu_is_equal_to_the_byte(tmp_path):
     python = os.environ["TIDEMARK_PYTHON"]
     command = [TIDEMARK, "run", "--gpu", "h200", "--quiet", "--steps", "1000", "--", python, str(MEASURE / "measure.py"), str(MEASURE / "cases.jsonl"), str(tmp_path), "--only", *CASES]

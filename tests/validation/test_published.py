@@ -114,7 +114,7 @@ def error(row, answer):
 SAMPLE = {"nanovlm-0509-b1": "TIDEMARK_PYTHON_26", "nanovlm-0509-b4": "TIDEMARK_PYTHON_26", "nanovlm-0509-b8": "TIDEMARK_PYTHON_26"}
 
 
-@pytest.mark.slow
+@pytest.mark.slow("stored predictions of published trainings, on torch 2.6")
 @pytest.mark.parametrize("name", SAMPLE)
 def test_prediction_is_made_again_to_the_byte(name, tmp_path):
     python = os.environ.get(SAMPLE[name])

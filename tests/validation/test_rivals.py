@@ -139,7 +139,7 @@ def test_readme_is_what_is_stored():
     assert (FOLDER / "README.md").read_text() == rivals_table.readme(), "run: python validation/rivals/rivals_table.py --write"
 
 
-@pytest.mark.slow
+@pytest.mark.slow("the rivals' own programs answer as is stored")
 @pytest.mark.parametrize(
     "name, key",
     [

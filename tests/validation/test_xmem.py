@@ -76,7 +76,7 @@ def missing_for(row):
     return f"{', '.join(missing)} not set: {needed['requirements']}" if missing else None
 
 
-@pytest.mark.slow
+@pytest.mark.slow("stored predictions of xMem's settings, on torch 2.6")
 @pytest.mark.parametrize("key", SAMPLE)
 def test_prediction_is_made_again_to_the_byte(key):
     if missing := missing_for(ROWS[key]):

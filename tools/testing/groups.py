@@ -3,6 +3,7 @@
 import dataclasses
 import pathlib
 import subprocess
+
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
