@@ -59,7 +59,7 @@ def run_group(tree, group, mutant="", timeout_seconds=None):
     environment = {key: value for key, value in os.environ.items() if key != "MUTANT"}
     if mutant:
         environment["MUTANT"] = mutant
-    command = ["tools/test.sh", "--stop", "--as-built", group]
+    command = ["tools/test.sh", "--level", "default", "--stop", "--as-built", group]
     return mutant_results.run_timed(command, tree, environment, timeout_seconds)
 
 

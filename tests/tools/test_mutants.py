@@ -149,4 +149,4 @@ def test_run_tries_cheap_groups_first_and_skips_broken_ones(tmp_path, monkeypatc
     assert [row["group"] for row in rows if row.get("baseline")] == ["broken", "quick", "slow"]
     assert (rows[-1]["id"], rows[-1]["group"], rows[-1]["output"]) == (mutant, "slow", "FAILED test_of_it")
     calls = (tmp_path / "calls").read_text().splitlines()
-    assert calls[-2:] == [f"--stop --as-built {group} MUTANT={mutant}" for group in ("quick", "slow")]
+    assert calls[-2:] == [f"--level default --stop --as-built {group} MUTANT={mutant}" for group in ("quick", "slow")]

@@ -26,7 +26,7 @@ class Group:
     all_minutes: float = 0  # of all its tests, where some of them are marked `slow`
     ctest: str = ""  # label
     paths: tuple = ()  # of pytest
-    command: tuple = ()  # neither: a command of its own
+    command: tuple = ()  # instead of both
     python: str = ".venv"  # the environment whose interpreter the tests' programs run with
     select: str = ""  # pytest -k
     needs: str = "tests"  # tools/setup.sh --NEEDS

@@ -1,8 +1,9 @@
 """Runs groups of tests (tools/test.sh), and closes with a table of how each ended.
 
-usage: run.py [fast | all | changed [BASE] | GROUP ...] [--stop] [--as-built]
+usage: run.py [fast | all | changed [BASE] | GROUP ...] [--level LEVEL] [--stop] [--as-built]
        run.py --groups-of FILE | --table
 
+--level     of the named groups: default, or all (which they have otherwise)
 --stop      ends at the first failure, cheap groups first
 --as-built  neither installs nor builds
 """
@@ -25,6 +26,7 @@ RESULTS = ROOT / "build/tests"
 def parsed(words):
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
     parser.add_argument("what", nargs="*")
+    parser.add_argument("--level", choices=("default", "all"), default="all")
     parser.add_argument("--stop", action="store_true")
     parser.add_argument("--as-built", action="store_true")
     parser.add_argument("--groups-of", metavar="FILE")
@@ -32,17 +34,17 @@ def parsed(words):
     return parser.parse_args(words)
 
 
-def selection(what, groups, folders):
+def selection(what, level, groups, folders):
     """(groups, level that their tests run at)"""
     if what[:1] == ["changed"]:
         names = table.names_for(table.changed_files(*(what[1:] or ["main"])), folders)
         return [group for group in table.chosen(groups, names) if group.level != "all"], "default"
     if what in ([], ["default"], ["fast"]):
-        level = what[0] if what else "default"
-        return table.of_level(groups, level), level
+        chosen = what[0] if what else "default"
+        return table.of_level(groups, chosen), chosen
     if what == ["all"]:
         return list(groups.values()), "all"
-    return table.chosen(groups, what), "all"
+    return table.chosen(groups, what), level
 
 
 def set_up(selected, level):
@@ -59,7 +61,7 @@ def python_of(folder):
 
 
 def environment_of(group):
-    """Of the tests' processes: which interpreters there are, and the built command."""
+    """Environment variables of the tests: interpreters, and the built command."""
     command = str(BUILD / "apps/cli/tidemark")
     python = python_of(group.python)
     variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "TIDEMARK_BIN": command, "TIDEMARK": command}
@@ -165,7 +167,7 @@ def main(words):
     if options.groups_of:
         print(" ".join(table.groups_of(options.groups_of, folders)))
         return 0
-    selected, level = selection(options.what, groups, folders)
+    selected, level = selection(options.what, options.level, groups, folders)
     if not selected:
         print("passed: the change touches no group of tests")
         return 0
