@@ -54,7 +54,11 @@ def test_there_are_forty_and_the_page_has_them_all():
         assert list(lines) == [beginning(triple) for triple in TRIPLES], "run once with TIDEMARK_ACCEPT=1"
 
 
-@pytest.mark.parametrize("triple", TRIPLES, ids=lambda triple: f"{triple['model']} on {triple['card']}, {triple['method']}, {triple['largest']}")
+SLOW = pytest.mark.slow("largest sizes on two and on eight GPUs")
+CASES = [pytest.param(triple, marks=[SLOW] * triple["card"].endswith(("x2", "x8"))) for triple in TRIPLES]
+
+
+@pytest.mark.parametrize("triple", CASES, ids=lambda triple: f"{triple['model']} on {triple['card']}, {triple['method']}, {triple['largest']}")
 def test_the_answer_fits_and_the_next_larger_does_not(ask, triple):
     size, (card, gpus) = triple["largest"], place(triple["card"])
     code, plan = ask(triple, "plan", "--gpu", triple["card"], "--largest", size, "--fix", DECISIONS)

@@ -52,7 +52,8 @@ def test_each_candidate_is_answered_as_predict_answers_it(tidemark, work, fixed)
 
 def test_a_spec_may_say_how_many_cards(tidemark, work):
     (work / "spec.json").write_text(json.dumps({"batch": 8, "seq": 512, "gpu": "rtx-3060-12gbx2"}))
-    text = planned(tidemark, "config.json", "--spec", "spec.json", "--goal", "least_memory")
+    fixed = ("--fix", "pipeline,context_parallel,tensor_parallel")
+    text = planned(tidemark, "config.json", "--spec", "spec.json", "--goal", "least_memory", *fixed)
     command = shlex.split(text.split("the first, alone:")[1].strip())
     assert "--gpus 2" in text and tidemark(*command[1:], "--all-ranks", "--json", "report.json").returncode == 0
     report, first = json.loads((work / "report.json").read_text()), read(work)["answers"][0]
@@ -136,6 +137,7 @@ def test_the_layout_says_how_many_gpus_it_takes(tidemark, work):
     assert spec["gpus"] == 8 and spec["tp"]["degree"] == 4
 
 
+@pytest.mark.slow("a largest batch that no configuration can be simulated for", keep=["question0", "question2"])
 @pytest.mark.parametrize("question", [[], ["--largest", "batch"], ["--goal", "least_memory"]])
 def test_what_cannot_be_simulated_is_not_said_not_to_fit(tidemark, work, question):
     (work / "config.json").write_text(json.dumps(LLAVA))
@@ -157,6 +159,7 @@ def test_nothing_fits(tidemark, work):
 LORA = ["--lora-r", "16", "--lora-target-modules", "q_proj,k_proj,v_proj,o_proj"]
 
 
+@pytest.mark.slow("full fine-tuning of LLaVA on 24 GB", keep=["1 x 24 GB, LoRA", "8 x 80 GB"])
 @pytest.mark.parametrize(
     "cards, options, change, peak_gib",
     [
@@ -330,8 +333,9 @@ def test_a_terminal_shows_how_far_it_is(on_a_terminal, tidemark, work):
     decided = [int(line[0].replace(",", "")) for line in lines]
     assert code == 0 and lines and decided == sorted(decided) and len({line[1] for line in lines}) == 1
     assert "; so far " in text and text.endswith("\r\x1b[K")  # and takes it away
-    assert on_a_terminal("plan", *LONG, "--quiet") == (0, "")
-    assert tidemark("plan", *LONG).stderr == ""  # no terminal
+    short = [*BASE, "--gpu", "a100-80gb"]
+    assert on_a_terminal("plan", *short, "--quiet") == (0, "")
+    assert tidemark("plan", *short).stderr == ""  # no terminal
 
 
 def test_quiet_runs_say_nothing(tidemark, work):

@@ -128,9 +128,9 @@ FAKE_TEST_SH = """\
 #!/bin/sh
 echo "$@" "MUTANT=$MUTANT" >> calls
 [ "$1" != --groups-of ] || { echo "slow broken quick"; exit 0; }
-[ "$3" != broken ] || { echo "FAILED always"; exit 1; }
-[ "$3" != slow ] || sleep 0.3
-[ "$3-$MUTANT" != "slow-$CAUGHT" ] || { echo "FAILED test_of_it"; exit 1; }
+[ "$5" != broken ] || { echo "FAILED always"; exit 1; }
+[ "$5" != slow ] || sleep 0.3
+[ "$5-$MUTANT" != "slow-$CAUGHT" ] || { echo "FAILED test_of_it"; exit 1; }
 """
 
 

@@ -11,6 +11,7 @@ usage: run.py [fast | all | changed [BASE] | GROUP ...] [--level LEVEL] [--stop]
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ import groups as table
 ROOT = table.ROOT
 BUILD = ROOT / "build/release"
 RESULTS = ROOT / "build/tests"
+OUTPUT_CHARACTERS = 20_000  # of a failed call of ctest
 
 
 def parsed(words):
@@ -88,9 +90,14 @@ def ctest(selected, level, stop):
     report = RESULTS / "ctest.xml"
     labels = "|".join(f"^{group.ctest}$" for group in selected)
     command = ["ctest", "--test-dir", BUILD, "-j2", "-L", labels, "--output-on-failure", "--no-tests=error"]
-    command += ["--output-junit", report, "--progress"]
+    command += ["--output-junit", report]
     command += {"fast": ["-L", "^fast$"], "default": ["-LE", "^slow$"], "all": []}[level]
-    return subprocess.run([*command, *["--stop-on-failure"] * stop], env=environment_of(selected[0])).returncode, report
+    command += ["--stop-on-failure"] * stop
+    done = subprocess.run(command, env=environment_of(selected[0]), capture_output=True, text=True)
+    if done.returncode:  # two lines for each of a thousand tests tell nothing else
+        shown = re.sub(r"(?m)^ *(Start +\d+:.*|\d+/\d+ Test .* Passed .*)\n", "", done.stdout)
+        print(shown[-OUTPUT_CHARACTERS:] + done.stderr, flush=True)
+    return done.returncode, report
 
 
 def pytest(selected, level, stop):
