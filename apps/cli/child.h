@@ -18,7 +18,7 @@ struct ChildResult {
   int signal = 0;     // the signal that ended it, or 0
   double seconds = 0;
   long long peak_rss_bytes = 0;  // of the largest process
-  std::string ended_by_us;       // why we ended it, a sentence; empty if we did not
+  std::string ended_by_us = {};  // why we ended it, a sentence; empty if we did not
   bool host_ran_out = false;     // the kernel has killed a process for want of the host's memory meanwhile
 };
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 
+#include "estimate/releases.h"
 #include "estimate/strategies.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -66,7 +68,8 @@ void add_pipeline(List& list, const Spec& spec, const MeshPlace& place) {
     if (distance == 1 || (wraps && distance > 0 && distance == place.stages - 1)) ++neighbours;
   }
   list.exchange("pp", stages, neighbours);
-  if (spec.max_grad_norm) list.collective("pp", stages);
+  const TorchRules& rules = torch_rules(known_torch(spec.torch).version);
+  if (spec.max_grad_norm || rules.stages_vote) list.collective("pp", stages);
 }
 
 /// distribute_tensor: the first rank has the parameters, and sends each of the others its part (mesh_scatter).

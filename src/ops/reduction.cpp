@@ -58,17 +58,17 @@ Tensor deviation(Tensor x, int d, bool keep_dims) {
   return record(
       std::move(y), {std::move(x)},
       {.name = "StdBackward0", .saved = std::move(saved), .facts = facts, .backward = [](Backward& call) -> Tensors {
-         const Tensor& x = call.saved[0];
+         const Tensor& input = call.saved[0];
          Tensor gradient = [&] {
            const Tensor twice = mul_scalar(call.saved[1]);
            Tensor ratio = div(call.gradient(), twice);
            const Tensor is_zero = compare("aten::eq", call.saved[1]);
            return ratio;
          }();
-         const int d = static_cast<int>(call.facts.a);
-         if (call.facts.b == 0) gradient = unsqueeze(std::move(gradient), d);
-         const Tensor center = mean(x, Dims{d}, true);  // the second factor first, as GCC has it
-         const Tensor around = sub(x, center);
+         const int dim = static_cast<int>(call.facts.a);
+         if (call.facts.b == 0) gradient = unsqueeze(std::move(gradient), dim);
+         const Tensor center = mean(input, Dims{dim}, true);  // the second factor first, as GCC has it
+         const Tensor around = sub(input, center);
          const Tensor scaled = mul_scalar(gradient);
          return {mul(scaled, around)};
        }});

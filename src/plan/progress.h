@@ -20,9 +20,9 @@ struct Progress {
   Stage stage = Stage::search;
   std::size_t decided = 0, candidates = 0;  // of this stage; the first never falls, and is the second at the end
   std::int64_t simulated = 0;
-  std::int64_t largest = 0;                       // that is known to fit; 0: none, or it is not asked for
-  std::optional<double> step_seconds;             // of the best that fits so far
-  std::optional<std::int64_t> peak_device_bytes;  // likewise
+  std::int64_t largest = 0;                            // that is known to fit; 0: none, or it is not asked for
+  std::optional<double> step_seconds = {};             // of the best that fits so far
+  std::optional<std::int64_t> peak_device_bytes = {};  // likewise
 };
 
 /// Called by several threads, by one at a time; what it throws ends the search.

@@ -20,13 +20,13 @@ namespace tidemark::plan {
 /// What one simulation told.
 struct Seen {
   bool fits = false;
-  std::string refusal;                   // why it could not be simulated; empty: it was
-  std::int64_t margin_bytes = 0;         // to keep free besides
-  Peak peak;                             // of what fits; else as far as it came
-  std::shared_ptr<const Report> report;  // of the rank that holds most; of what was confirmed
+  std::string refusal = {};                   // why it could not be simulated; empty: it was
+  std::int64_t margin_bytes = 0;              // to keep free besides
+  Peak peak = {};                             // of what fits; else as far as it came
+  std::shared_ptr<const Report> report = {};  // of the rank that holds most; of what was confirmed
   // Of what does not fit: where memory ran out, if that tells of others (plan/kinship.h), and whether what was live and
   // what was asked for then are more than the card has, however the allocator is set.
-  std::optional<Moment> ran_out_in;
+  std::optional<Moment> ran_out_in = {};
   bool no_settings_help = false;
 };
 

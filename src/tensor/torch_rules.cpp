@@ -68,6 +68,7 @@ std::vector<TorchRules> made() {
   rules.keeps_number_of_barriers = true;
   rules.gathers_into_lists = true;
   rules.stages_hold_messages_briefly = true;
+  rules.stages_vote = true;
   rules.fsdp2_keeps_few_names = true;
   rules.fsdp2_completes_groups = true;
   rules.fsdp2_finalizes_all_at_once = true;

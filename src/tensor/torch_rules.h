@@ -86,6 +86,9 @@ struct TorchRules {
   /// It makes what it receives into for each message, and lets go of what has been sent.  torch: torch/distributed/
   /// pipelining/_recv_buffers.py, _RecvInfo; schedules.py, _wait_and_release_fwd_send (2.15.0)
   bool stages_hold_messages_briefly = false;
+  /// Ranks of a pipeline agree by an all_reduce whether sizes are static.  torch: torch/distributed/pipelining/
+  /// schedules.py, `dist.all_reduce(vote` (2.15.0)
+  bool stages_vote = false;
   /// The gradient of maximum finds where the other is larger before it halves.  torch: tools/autograd/derivatives.yaml,
   /// maximum: the order of arguments is the compiler's (2.14.1)
   bool maximum_compares_first = false;

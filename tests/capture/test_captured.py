@@ -97,7 +97,8 @@ def test_layers_are_told_once(text):
 def test_dtypes_follow_the_values_whose_they_are(text):
     assert "%6: T[B, S, 64] = torch.Tensor.to(%5, dtype($0))" in body(text("llama"), "LlamaRMSNorm#1")
     rotary = body(text("llama"), "LlamaRotaryEmbedding#1")
-    assert "enter autocast(device=device, dtype=bfloat16, enabled=False)" in rotary and "exit autocast" in rotary
+    if any("autocast" in line for line in rotary):  # until transformers 5.17: modeling_llama.py, LlamaRotaryEmbedding
+        assert "enter autocast(device=device, dtype=bfloat16, enabled=False)" in rotary and "exit autocast" in rotary
     assert any(line.endswith("torch.Tensor.to(%5, T)") for line in body(text("t5"), "T5LayerNorm#1"))  # done in half precision alone
 
 

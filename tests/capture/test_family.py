@@ -24,8 +24,10 @@ def written(tmp_path_factory):
 
 
 def test_what_is_shipped_is_what_the_command_writes(written):
-    shipped = (ROOT / "data" / "programs" / written.parent.name / "granite").read_text()
-    assert written.read_text() == re.sub(r"^equal_on .*\n", "", shipped, flags=re.MULTILINE)  # which compare.py writes
+    shipped = ROOT / "data" / "programs" / written.parent.name / "granite"
+    if not shipped.exists():
+        pytest.skip(f"transformers {written.parent.name} has no granite of its own: that of an older release answers")
+    assert written.read_text() == re.sub(r"^equal_on .*\n", "", shipped.read_text(), flags=re.MULTILINE)  # compare.py writes those
 
 
 def test_it_is_the_program_of_a_configuration_that_it_was_not_captured_at(written, tmp_path):

@@ -105,7 +105,8 @@ def pytest(selected, level, stop):
     first = selected[0]
     report = RESULTS / f"pytest-{first.name}.xml"
     command = [python_of(".venv"), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
-    command += ["-n", "0" if first.serial else "2"] + ["-m", "not slow"] * (level != "all") + ["-k", first.select] * bool(first.select)
+    command += ["-n", "0"] if first.serial else ["-n", "2", "--dist", "worksteal"]
+    command += ["-m", "not slow"] * (level != "all") + ["-k", first.select] * bool(first.select)
     paths = [path for group in selected for path in group.paths]
     return subprocess.run([*command, *["-x"] * stop, *paths], cwd=ROOT, env=environment_of(first)).returncode, report
 

@@ -102,7 +102,9 @@ TEST(LayerChoices, OfEqualLayersInAChainNothingIsBetter) {
       const std::optional<FoundChoice> found =
           found_under(costs, budget, [&](const LayerChoice& choice) { return chain_peak(costs, choice); });
       ASSERT_EQ(found.has_value(), least.has_value()) << count << " layers, " << budget;
-      if (found) EXPECT_LE(found->seconds, *least) << count << " layers, " << budget;
+      if (found) {
+        EXPECT_LE(found->seconds, *least) << count << " layers, " << budget;
+      }
     }
   }
 }

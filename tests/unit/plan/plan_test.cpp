@@ -101,7 +101,9 @@ TEST(PlanOfRealPredictions, IsTheBestOfEverythingThatIsFree) {
     const Best best = of_everything(asked, Goal::fastest, engine);
     const Plan plan = make_plan(asked, Goal::fastest, engine);
     ASSERT_EQ(plan.answers.empty(), best.fitting == 0) << mebibytes;
-    if (best.fitting > 0) EXPECT_EQ(plan.answers.front().number, std::get<3>(best.rank)) << mebibytes;
+    if (best.fitting > 0) {
+      EXPECT_EQ(plan.answers.front().number, std::get<3>(best.rank)) << mebibytes;
+    }
   }
 }
 

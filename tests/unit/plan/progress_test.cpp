@@ -72,7 +72,10 @@ TEST(PlanProgress, SaysTheBestSoFarWhichIsTheAnswerAtTheEnd) {
   Progress last;
   double best = 1e9;
   const Outcome found = Hundred().searched(Goal::fastest, 800, [&](const Progress& now) {
-    if (now.step_seconds) EXPECT_LE(*now.step_seconds, best), best = *now.step_seconds;
+    if (now.step_seconds) {
+      EXPECT_LE(*now.step_seconds, best);
+      best = *now.step_seconds;
+    }
     last = now;
   });
   EXPECT_EQ(last.step_seconds, found.answers.front().time.seconds);
