@@ -18,7 +18,7 @@ is_one_of() { [[ " ${*:2} " == *" $1 "* ]]; }
 packages=(g++ cmake ninja-build python3-venv python3-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev
   libtomlplusplus-dev libfmt-dev libevent-dev)
 if is_one_of "$part" "${tests[@]}"; then
-  packages+=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev strace python3-pytest)
+  packages+=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev strace python3-pytest python3-pytest-xdist)
 fi
 if is_one_of "$part" --tests --page --all; then packages+=(chromium); fi
 if is_one_of "$part" --page --all; then

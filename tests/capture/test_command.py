@@ -32,6 +32,7 @@ def capture(folder, *words):
     return subprocess.run([os.environ["TIDEMARK_PYTHON"], "-m", "tidemark.capture", *map(str, words)], capture_output=True, text=True, cwd=folder, env=environment)
 
 
+@pytest.mark.slow("a captured program is found again")
 def test_a_program_is_kept(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(TINY))
     first = capture(tmp_path, "config.json", "--attn", "eager")

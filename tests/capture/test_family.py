@@ -23,6 +23,7 @@ def written(tmp_path_factory):
     return found[0]
 
 
+@pytest.mark.slow("a family captured anew is the shipped program")
 def test_what_is_shipped_is_what_the_command_writes(written):
     shipped = ROOT / "data" / "programs" / written.parent.name / "granite"
     if not shipped.exists():
@@ -30,6 +31,7 @@ def test_what_is_shipped_is_what_the_command_writes(written):
     assert written.read_text() == re.sub(r"^equal_on .*\n", "", shipped.read_text(), flags=re.MULTILINE)  # compare.py writes those
 
 
+@pytest.mark.slow("a family program at sizes of no capture")
 def test_it_is_the_program_of_a_configuration_that_it_was_not_captured_at(written, tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "granite", "hidden_size": 240, "intermediate_size": 333, "num_hidden_layers": 9, "num_attention_heads": 10, "num_key_value_heads": 5, "vocab_size": 777}')
     captured, asked = tmp_path / "own.program", ["--batch", "3", "--seq", "70"]

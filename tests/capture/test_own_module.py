@@ -60,6 +60,7 @@ def test_it_equals_its_own_training(tmp_path, module):
     assert all(peak == expected for peak in peaks.values()), (expected, peaks)
 
 
+@pytest.mark.slow("mistakes in modules of users")
 def test_mistakes(tmp_path):
     (tmp_path / "wrong.py").write_text(MISTAKES.format(here=str(HERE)))
     lines = [line for line in run(tmp_path, "wrong.py").stdout.splitlines() if not line.startswith(" ")]

@@ -50,6 +50,7 @@ def test_each_candidate_is_answered_as_predict_answers_it(tidemark, work, fixed)
     assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (first["peak"]["allocated_bytes"], first["peak"]["reserved_bytes"])
 
 
+@pytest.mark.slow("the number of GPUs in a spec, planned")
 def test_a_spec_may_say_how_many_cards(tidemark, work):
     (work / "spec.json").write_text(json.dumps({"batch": 8, "seq": 512, "gpu": "rtx-3060-12gbx2"}))
     fixed = ("--fix", "pipeline,context_parallel,tensor_parallel")

@@ -37,7 +37,7 @@ def test_no_token_that_is_drawn_ends_a_text(run_code, how, end):
     assert FULL in assumed
 
 
-@pytest.mark.slow("a stated end of generation", keep=["greedy"])
+@pytest.mark.slow("a stated end of generation")
 @pytest.mark.parametrize("how", [{"do_sample": False}, {"do_sample": True}], ids=["greedy", "sampled"])
 def test_the_nth_token_ends_a_text(run_code, how):
     tokens, assumed = generate(run_code, how, [2, 0], "--generate-length", "4")

@@ -43,7 +43,7 @@ def plan(tmp_path, temporary):
     return start
 
 
-@pytest.mark.slow("`plan --vary` by torchrun", keep=["python"])
+@pytest.mark.slow("`plan --vary` by torchrun")
 @pytest.mark.parametrize("launcher, world", [([PYTHON], []), ([Path(PYTHON).parent / "torchrun", "--nproc-per-node", "2"], ["--gpus", "2"])], ids=["python", "torchrun"])
 def test_the_largest_batch(plan, run, tmp_path, launcher, world):
     program = tmp_path / "train.py"

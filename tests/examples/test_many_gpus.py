@@ -68,6 +68,7 @@ def test_torchruns_usual_port_may_be_taken(run, ranks):
         succeeded(run(torchrun(ranks, DDP), options=world(ranks) if ranks > 1 else ()))
 
 
+@pytest.mark.slow("a program without a launcher")
 def test_a_program_without_a_launcher_is_told_its_rank(run):
     by_torchrun, alone = (succeeded(run(command, options=world(2, "--rank", "1"))).report for command in (torchrun(2, DDP), [PYTHON, *DDP]))
     assert alone["peak"] == by_torchrun["peak"] and alone["steps"] == by_torchrun["steps"]
@@ -182,7 +183,7 @@ print(mesh["dp"].get_local_rank(), mesh["tp"].get_local_rank(), sums)
     assert done.exit_code == 0 and "1 2 [2, 3]" in done.output, done.errors[-2000:]
 
 
-@pytest.mark.slow("context parallelism by each rotation", keep=["alltoall"])
+@pytest.mark.slow("context parallelism by each rotation")
 @pytest.mark.parametrize("method", ["allgather", "alltoall"])
 def test_context_parallel(run, method):
     two, four = (succeeded(run([PYTHON, *CONTEXT_PARALLEL, "--rotate", method], options=world(ranks, "--rank", "1"))) for ranks in (2, 4))
@@ -191,6 +192,7 @@ def test_context_parallel(run, method):
     assert left[0] - left[1] > 4 * 512 * 32000  # 512 tokens fewer, with their logits in fp32
 
 
+@pytest.mark.slow("expert parallelism of Mixtral")
 def test_experts_are_shared(run):
     if major_version_of("transformers") < 5:
         pytest.skip("transformers before 5 cannot share out a model that it has not loaded")
@@ -238,7 +240,7 @@ for step in range(1, 30):
 """
 
 
-@pytest.mark.slow("ranks of `--all-ranks` stop together", keep=["one"])
+@pytest.mark.slow("ranks of `--all-ranks` stop together")
 @pytest.mark.parametrize("which", [("--rank", "1"), ("--all-ranks",)], ids=["one", "all"])
 def test_ranks_stop_after_the_same_step(run_code, tmp_path, which):
     """The first rank's own peak has settled after three steps, and it has sent what the other needs until then and no more."""
@@ -248,6 +250,7 @@ def test_ranks_stop_after_the_same_step(run_code, tmp_path, which):
     assert [(tmp_path / f"step-{rank}").read_text() for rank in (0, 1)] == [str(stopped - 1)] * 2  # the step that was counted last is not over for the program
 
 
+@pytest.mark.slow("a pipeline that never steps")
 def test_a_pipeline_without_steps(run):
     succeeded(run([PYTHON, *PIPELINE], options=("--gpus", "4", "--rank", "3"), timeout=600))
 
@@ -300,7 +303,7 @@ FULL_PLAN = {
 }
 
 
-@pytest.mark.slow("three-dimensional meshes", keep=["2-2-1-1"])
+@pytest.mark.slow("three-dimensional meshes")
 @pytest.mark.parametrize("pp, copies, tp, rank", [(1, 2, 2, 7), (2, 1, 2, 7), (2, 2, 1, 1)])
 def test_meshes_are_as_predicted(run, tmp_path, pp, copies, tp, rank):
     """Eight GPUs in up to four dimensions."""
@@ -347,7 +350,7 @@ torch.zeros(1, device="cuda")
 """
 
 
-@pytest.mark.slow("objects sent between ranks, by each backend", keep=["nccl"])
+@pytest.mark.slow("objects sent between ranks, by each backend")
 @pytest.mark.parametrize("backend", ["nccl", "cpu:gloo,cuda:nccl"])
 def test_objects_from_another_rank(run_code, backend):
     code = (
@@ -370,6 +373,7 @@ print(told, number.item() + 1, on_host.item(), len(everyone), everyone[2])
     assert f"[{{'layers': 7, 'from': 0}}] 42 {5 if 'gloo' in backend else 8} 4 {{'layers': 7, 'from': 0}}" in done.output
 
 
+@pytest.mark.slow("messages in order between ranks")
 def test_messages_belong_together_by_their_order(run_code):
     """What is sent as whole numbers may be received as floats (torch 2.9.1: pipelining/stage.py, _get_init_p2p_neighbors_ops)."""
     done = run_code(
@@ -460,6 +464,7 @@ def test_a_group_on_the_host_answers_what_gloo_answers(run_code, python):
     assert {"_set_default_timeout", "_get_sequence_number_for_group", "rank", "size", "name"} <= answered and "\n3 4 3 4\n" in done.output
 
 
+@pytest.mark.slow("groups of some of the ranks")
 def test_groups_of_some_ranks(run_code):
     done = run_code(
         SETUP.format(backend="nccl")

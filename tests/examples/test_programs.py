@@ -275,6 +275,7 @@ for x in loader:
     assert not [process for process in psutil.process_iter(["cmdline"]) if any("program.py" in word and "test_stopping_with_workers" in word for word in process.info["cmdline"] or ())]
 
 
+@pytest.mark.slow("trainings in spawned processes")
 def test_spawned_processes_that_train(run_code):
     done = run_code(
         SETUP

@@ -10,7 +10,7 @@ HERE = Path(__file__).parent / "epochs"
 PROGRAMS = {"text": ["text.py"], "images": ["images.py"], "speech": ["speech.py"], "padded": ["sft.py", "padded"], "packed": ["sft.py", "packed"], "grpo": ["grpo.py"]}
 
 
-@pytest.mark.slow("`--data all` for each kind of varying batch", keep=["images-a100-80gb"])
+@pytest.mark.slow("`--data all` for each kind of varying batch")
 @pytest.mark.parametrize("name, gpu", [*((name, "a100-80gb") for name in PROGRAMS), ("text", "h100-80gb")])
 def test_some_batches_tell_of_all(run, name, gpu):
     program, *arguments = PROGRAMS[name]

@@ -81,7 +81,7 @@ def planned(folder, options, form, path, model=LLAMA, seq=256):
     return answer["spec"], [peak["allocated_bytes"], peak["reserved_bytes"]]
 
 
-@pytest.mark.slow("programs that `plan --write python` writes, by method", keep=["lora", "zero2", "chosen_layers"])
+@pytest.mark.slow("programs that `plan --write python` writes, by method", keep=["lora", "chosen_layers"])
 @pytest.mark.parametrize("name", CASES)
 def test_the_program_has_the_peak_that_was_planned(run, tmp_path, name):
     program = tmp_path / "train.py"
@@ -96,7 +96,7 @@ def test_the_program_has_the_peak_that_was_planned(run, tmp_path, name):
     assert finished.peak == peak
 
 
-@pytest.mark.slow("Trainer's files that `plan` writes, by strategy", keep=["autocast", "zero3"])
+@pytest.mark.slow("Trainer's files that `plan` writes, by strategy", keep=["autocast"])
 @pytest.mark.parametrize("name", BY_TRAINER)
 def test_the_trainer_has_the_peak_that_was_planned(run, tmp_path, name):
     """transformers' Trainer, by the arguments that are written: its own loop, not a plain one."""

@@ -47,6 +47,7 @@ def test_a_users_own_triton_kernel(tmp_path):
     assert any("autotuning" in assumption["what"] for assumption in report["assumptions"])
 
 
+@pytest.mark.slow("Liger on the virtual GPU")
 def test_liger_never_holds_the_logits(tmp_path):
     needs("liger_kernel", of="liger_kernel.transformers.monkey_patch")
     arguments = (*SMALL, "--vocabulary", 32000)

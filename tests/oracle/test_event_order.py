@@ -35,6 +35,7 @@ def test_three_orders_three_answers(tmp_path):
         assert [row["count"] for row in said] == [2]
 
 
+@pytest.mark.slow("events that programs record")
 def test_an_event_right_behind_a_free_may_be_the_programs(tmp_path):
     """The host has waited for what it was recorded behind: one block does, in every order and in every replay."""
     for order in ORDERS:
@@ -43,7 +44,7 @@ def test_an_event_right_behind_a_free_may_be_the_programs(tmp_path):
         assert report["interval"] is None
 
 
-@pytest.mark.slow("intervals of random programs on several streams", keep=["0"])
+@pytest.mark.slow("intervals of random programs on several streams")
 @pytest.mark.parametrize("seed", range(3))
 def test_the_extremes_hold_what_the_runs_have(tmp_path, seed):
     reports = {order: run_in_order(order, "random", seed, folder=tmp_path) for order in ORDERS}
@@ -63,6 +64,7 @@ def test_the_clock_is_deterministic(tmp_path):
     assert logs[0] == logs[1] and logs[0].count("\n") > 50
 
 
+@pytest.mark.slow("one stream has one order")
 def test_one_stream_knows_no_order(tmp_path):
     """A program that uses one stream has the same report, whatever the order, and nothing about it in the report."""
     reports = []
@@ -96,6 +98,7 @@ print("then", done.query(), side.query())
     assert done.stdout.splitlines()[:2] == [f"at once {at_once}", "then True True"]
 
 
+@pytest.mark.slow("orders of events with one rank of DDP")
 def test_data_parallel_training_of_one_rank(tmp_path):
     """Gradient buckets go over NCCL's own stream, and the training allocates the same in every order."""
     peaks = set()

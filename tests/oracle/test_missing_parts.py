@@ -100,6 +100,7 @@ def test_what_does_not_compile(run_without, whole, part):
     assert any(row["what"].startswith(WITHOUT[part]) and "new.cpp does not compile" in row["what"] for row in one.report["assumptions"])
 
 
+@pytest.mark.slow("parts that do not load")
 def test_what_does_not_load(run_without, whole):
     one = run_without("blame", not_loadable)
     check_peaks(one, whole)

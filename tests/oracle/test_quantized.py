@@ -33,7 +33,7 @@ def peaks(report):
     return [(step["peak_allocated_bytes"], step["peak_reserved_bytes"]) for step in report["steps"]]
 
 
-@pytest.mark.slow("QLoRA and LLM.int8() by loop and family", keep=["llama_trl", "llama_8bit"])
+@pytest.mark.slow("QLoRA and LLM.int8() by loop and family", keep=["llama_trl"])
 @pytest.mark.parametrize("name", CASES)
 def test_peaks_are_those_of_the_program(name, tmp_path):
     asked, said = tmp_path / "spec.json", tmp_path / "said.json"

@@ -22,8 +22,8 @@ class Group:
     name: str
     level: str  # the first of LEVELS that runs it
     proves: str
-    minutes: float  # measured on 2 cores, of the tests that the default level runs; of an `all` group, of all its tests
-    all_minutes: float = 0  # of all its tests, where some of them are marked `slow`
+    minutes: float = 0  # of the tests that the default level runs, 2 cores; 0: not measured
+    all_minutes: float = 0  # of all its tests
     ctest: str = ""  # label
     paths: tuple = ()  # of pytest
     command: tuple = ()  # instead of both
@@ -85,9 +85,9 @@ def names_for(files, folders):
 
 def markdown(groups):
     """The table of CONTRIBUTING.md."""
-    rows = ["| group | runs in | minutes | in `all` | proves |", "| --- | --- | ---: | ---: | --- |"]
+    rows = ["| group | runs in | minutes | minutes, all tests | proves |", "| --- | --- | ---: | ---: | --- |"]
     for group in groups.values():
         level = {"fast": "`fast`, default", "default": "default", "all": "`all`"}[group.level]
-        default = f"{group.minutes:.1f}" if group.level != "all" else ""
-        rows.append(f"| `{group.name}` | {level} | {default} | {group.all_minutes or group.minutes:.1f} | {group.proves} |")
+        default, whole = (f"{minutes:.1f}" if minutes else "not measured" for minutes in (group.minutes, group.all_minutes))
+        rows.append(f"| `{group.name}` | {level} | {default if group.level != 'all' else ''} | {whole} | {group.proves} |")
     return "\n".join(rows)
