@@ -43,7 +43,7 @@ if [ -e "${wheels[0]}" ]; then
 else
   tidemark=build/release/apps/cli/tidemark
   tools/setup.sh --packages
-  echo "compiling 50 files and downloading torch (1 GB): about 3 minutes on 2 cores, log in $log"
+  echo "compiling 50 files and downloading torch (1 GB): 3 to 6 minutes on 2 cores, log in $log"
   with_progress compiling build
 fi
 reports=build/demo

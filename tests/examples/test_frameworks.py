@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from running import PYTHON
+from running import PYTHON, ROOT, TIDEMARK
 
 pytestmark = pytest.mark.oracle
 
@@ -145,12 +145,10 @@ def test_notebook(run, tmp_path):
     cells = [{"cell_type": "markdown", "source": ["# Training"]}, {"cell_type": "code", "source": ["%matplotlib inline\n", "!nvidia-smi\n", TINY]}, {"cell_type": "code", "source": "train()"}]
     notebook = tmp_path / "training.ipynb"
     notebook.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
-    import conftest
-
-    program = f"import sys; sys.path.insert(0, {str(conftest.ROOT / 'python')!r}); import tidemark; print(tidemark.run(notebook={str(notebook)!r}, gpu='t4', steps=3).verdict)"
+    program = f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r}); import tidemark; print(tidemark.run(notebook={str(notebook)!r}, gpu='t4', steps=3).verdict)"
     import os
     import subprocess
 
-    done = subprocess.run([PYTHON, "-c", program], env={**os.environ, "TIDEMARK_BIN": conftest.TIDEMARK}, capture_output=True, text=True, timeout=900)
+    done = subprocess.run([PYTHON, "-c", program], env={**os.environ, "TIDEMARK_BIN": TIDEMARK}, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("fits: ")

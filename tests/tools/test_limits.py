@@ -2,9 +2,11 @@
 
 import sys
 import time
+from pathlib import Path
 
 import pytest
-from conftest import TOOLS
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 sys.path.insert(0, str(TOOLS / "capture"))
 from limits import TooSlow, at_most

@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import mutant_results
 import mutant_schemata
 import pytest
-from conftest import TOOLS
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 ROOT = TOOLS.parent
 FIND, REPLACE = "size < 512", "MUTANT ? size <= 512 : size < 512"

@@ -2,8 +2,10 @@
 
 import json
 import sys
+from pathlib import Path
 
-from conftest import TOOLS
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+
 
 sys.path.insert(0, str(TOOLS / "capture"))
 import models

@@ -57,9 +57,15 @@ def set_up(selected, level):
 
 
 def python_of(folder):
-    """The interpreter of an environment; the system's where there is none, as at the fast level."""
+    """The interpreter of an environment; the system's where there is none."""
     own = ROOT / folder / "bin/python"
     return str(own if own.exists() else "/usr/bin/python3")
+
+
+def python_of_pytest():
+    """The tests' environment; the system's interpreter if pytest is missing there, as before the default level's set-up."""
+    own = ROOT / ".venv/bin/pytest"
+    return str(own.with_name("python") if own.exists() else "/usr/bin/python3")
 
 
 def environment_of(group):
@@ -88,10 +94,10 @@ def prepare(selected):
 def ctest(selected, level, stop):
     """All groups that are ctest's labels, in one call."""
     report = RESULTS / "ctest.xml"
-    labels = "|".join(f"^{group.ctest}$" for group in selected)
+    levels = {"fast": "fast", "default": "fast|default", "all": "fast|default|slow"}[level]
+    labels = f"^({'|'.join(group.ctest for group in selected)})[.]({levels})$"
     command = ["ctest", "--test-dir", BUILD, "-j2", "-L", labels, "--output-on-failure", "--no-tests=error"]
     command += ["--output-junit", report]
-    command += {"fast": ["-L", "^fast$"], "default": ["-LE", "^slow$"], "all": []}[level]
     command += ["--stop-on-failure"] * stop
     done = subprocess.run(command, env=environment_of(selected[0]), capture_output=True, text=True)
     if done.returncode:  # two lines for each of a thousand tests tell nothing else
@@ -104,8 +110,10 @@ def pytest(selected, level, stop):
     """Groups of one environment, in one call."""
     first = selected[0]
     report = RESULTS / f"pytest-{first.name}.xml"
-    command = [python_of(".venv"), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
-    command += ["-n", "0"] if first.serial else ["-n", "2", "--dist", "worksteal"]
+    python = python_of_pytest()
+    shares = "load" if python.startswith("/usr/") else "worksteal"  # Debian 12 has pytest-xdist 3.1
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    command += ["-n", "0"] if first.serial else ["-n", "2", "--dist", shares]
     command += ["-m", "not slow"] * (level != "all") + ["-k", first.select] * bool(first.select)
     paths = [path for group in selected for path in group.paths]
     return subprocess.run([*command, *["-x"] * stop, *paths], cwd=ROOT, env=environment_of(first)).returncode, report
