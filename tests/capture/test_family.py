@@ -27,7 +27,7 @@ def written(tmp_path_factory):
 def test_what_is_shipped_is_what_the_command_writes(written):
     shipped = ROOT / "data" / "programs" / written.parent.name / "granite"
     if not shipped.exists():
-        pytest.skip(f"transformers {written.parent.name} has no granite of its own: that of an older release answers")
+        pytest.skip(f"transformers {written.parent.name} has no granite program: that of an older release answers")
     assert written.read_text() == re.sub(r"^equal_on .*\n", "", shipped.read_text(), flags=re.MULTILINE)  # compare.py writes those
 
 

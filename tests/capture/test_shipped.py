@@ -10,7 +10,7 @@ pytestmark = pytest.mark.oracle
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-# Each environment has the programs of its own transformers, or of the nearest before it.
+# Programs of the release of transformers that each environment has, or of the nearest before it.
 NEWEST, OLDER = ("TIDEMARK_PYTHON", "5.23.0"), ("TIDEMARK_PYTHON_211", "5.17.0")
 ON_5_23 = "beit blip clip_text_model deberta-v2 falcon mamba2 modernbert qwen2_audio qwen3_5_text resnet ultrabert wavlm whisper xmod"
 ON_5_24 = "gpt_oss hy_v3 lfm2_vl llava llava_next paligemma siglip2"

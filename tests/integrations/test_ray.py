@@ -3,12 +3,10 @@
 import json
 import os
 import subprocess
-import sys
 
 import pytest
 from integrating import PYTHON, ROOT, SMALL, TIDEMARK, has
 
-sys.path.insert(0, str(ROOT / "python"))
 CARDS = {"L4": "l4", "L40S": "l40s", "H100": "h100-80gb"}
 
 

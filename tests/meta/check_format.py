@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails on C++ that clang-format and on Python that ruff would write otherwise, or that ruff's rules refuse.  usage: check_format.py REPOSITORY
 
-Both are those of tools/requirements/integrations.txt, since other releases of them break lines elsewhere.
+Both are those of tools/requirements/torch-2.15.txt, since other releases of them break lines elsewhere.
 """
 
 import pathlib

@@ -5,7 +5,6 @@ A path begins with a folder of the repository.  `*`, `{a,b}`, `<name>` and words
 A path of another project follows the project's name: `torch: tools/autograd/derivatives.yaml`.
 """
 
-import os
 import pathlib
 import re
 import sys
@@ -28,8 +27,9 @@ class Tree:
     """The paths of a repository, found by any number of their last components."""
 
     def __init__(self, root):
-        folders = [pathlib.Path(folder) for folder, inside, _ in _walk(root)]
-        paths = [path for folder in folders for path in (folder, *(folder / name for name in _files(folder)))]
+        walked = list(prose.walk(root))
+        folders = [folder for folder, _ in walked]
+        paths = [path for folder, files in walked for path in (folder, *(folder / name for name in files))]
         names = [path.relative_to(root).as_posix() for path in paths if path != root]
         self.tops = {path.name for path in folders if path.parent in (root, root / "src")}
         self.folders = {path.name for path in folders if path != root}
@@ -45,16 +45,6 @@ class Tree:
         pattern = re.sub(r"<[^>]*>|\*+|[A-Z][A-Z_]+", "\0", path)
         wildcard = r"[^/\n]*".join(map(re.escape, pattern.split("\0")))
         return re.search(f"/{wildcard}\n", self._lines) is not None
-
-
-def _walk(root):
-    for folder, inside, files in os.walk(root):
-        inside[:] = prose.entered(inside)
-        yield folder, inside, files
-
-
-def _files(folder):
-    return [entry.name for entry in os.scandir(folder) if not entry.is_dir()]
 
 
 def _alternatives(path):

@@ -37,13 +37,17 @@ def entered(folders):
     return sorted(name for name in folders if name not in SKIPPED and not name.startswith((".venv", "build")))
 
 
-def files(root, suffixes):
-    """Paths below `root` with one of `suffixes`, sorted by folder."""
+def walk(root):
+    """(folder, names of its files) of `root` and all folders below that are entered."""
     for folder, folders, names in os.walk(root):
         folders[:] = entered(folders)
-        for name in sorted(names):
-            if os.path.splitext(name)[1] in suffixes:
-                yield pathlib.Path(folder) / name
+        yield pathlib.Path(folder), sorted(names)
+
+
+def files(root, suffixes):
+    """Paths below `root` with one of `suffixes`, sorted by folder."""
+    for folder, names in walk(root):
+        yield from (folder / name for name in names if os.path.splitext(name)[1] in suffixes)
 
 
 def pieces(path, text):

@@ -13,13 +13,7 @@ import check_sizes
 import check_tests
 import check_torch_rules
 import pytest
-
-
-def write(root, name, text):
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
+from trees import write
 
 
 def test_layers_allow_what_stands_to_the_left(tmp_path):

@@ -4,6 +4,7 @@ import pathlib
 
 import check_paths
 import pytest
+from trees import write
 
 
 @pytest.fixture
@@ -12,12 +13,6 @@ def root(tmp_path):
         write(tmp_path, name, "")
     write(tmp_path, "python/tidemark/inside/world.py", "")
     return tmp_path
-
-
-def write(root, name, text):
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
 
 
 def missing(root):

@@ -5,6 +5,7 @@ import pathlib
 import check_style
 import prose
 import pytest
+from trees import write
 
 GUIDE = """# Style
 
@@ -21,13 +22,6 @@ def root(tmp_path):
     write(tmp_path, check_style.GUIDE, GUIDE)
     write(tmp_path, "tests/meta/keep.txt", "")
     return tmp_path
-
-
-def write(root, name, text):
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
 
 
 def rows(root):

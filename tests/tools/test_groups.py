@@ -2,13 +2,11 @@
 
 import ast
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools/testing"))
 import groups as table
 import run
 

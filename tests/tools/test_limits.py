@@ -1,14 +1,8 @@
 """Limits on processor time."""
 
-import sys
 import time
-from pathlib import Path
 
 import pytest
-
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
-
-sys.path.insert(0, str(TOOLS / "capture"))
 from limits import TooSlow, at_most
 
 

@@ -12,9 +12,8 @@ import mutant_results
 import mutant_schemata
 import pytest
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
+ROOT = Path(__file__).resolve().parents[2]
 
-ROOT = TOOLS.parent
 FIND, REPLACE = "size < 512", "MUTANT ? size <= 512 : size < 512"
 CPP = mutant_schemata.Mutant("area", "one-id", "part.h", FIND, REPLACE, "a bound")
 PYTHON = dataclasses.replace(CPP, file="part.py", find="size < 512", replace="size < (0 if MUTANT else 512)")
@@ -143,7 +142,7 @@ def test_run_tries_cheap_groups_first_and_skips_broken_ones(tmp_path, monkeypatc
     (tmp_path / "tools/test.sh").chmod(0o755)
     monkeypatch.setenv("CAUGHT", mutant)
     out = tmp_path / "results.jsonl"
-    command = [sys.executable, TOOLS / "mutants.py", "run", tmp_path, "--only", mutant, "--out", out]
+    command = [sys.executable, ROOT / "tools/mutants.py", "run", tmp_path, "--only", mutant, "--out", out]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "broken: fails without a mutant" in done.stderr

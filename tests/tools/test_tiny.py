@@ -1,13 +1,7 @@
 """Tiny configurations, and the table of what was captured of them; without torch."""
 
 import json
-import sys
-from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
-
-
-sys.path.insert(0, str(TOOLS / "capture"))
 import models
 from tiny import merged, shrunk
 
