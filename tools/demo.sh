@@ -31,8 +31,7 @@ environment() {
 
 build() {   # downloads while the compiler works
   environment & local packages=$!
-  cmake --preset release
-  cmake --build --preset release --parallel "$(nproc)" --target tidemark_cli
+  tools/setup.sh --build
   wait $packages
 }
 

@@ -62,9 +62,7 @@ build() {
   local preset=release
   ! is_one_of "$part" "${tests[@]}" || preset=tests
   cmake --preset $preset -DPython3_EXECUTABLE=/usr/bin/python3
-  # The command alone where no test and no Python package follows.
-  if [ "$part" = --build ]; then set -- --target tidemark_cli tidemark_core; fi
-  cmake --build --preset $preset --parallel "$(nproc)" "$@"
+  cmake --build --preset $preset --parallel "$(nproc)"
 }
 
 both() {
