@@ -1,10 +1,7 @@
-# Compile time of an optimized build: memory, tensor and ops with -O2, the rest with -O1.  On three of the largest
-# translation units -O3 takes 29 to 42 % longer (g++ 12.2).
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-# With more room before GCC collects its own garbage, these units take 1 to 13 % less time.
+# Shorter builds.  With more room before GCC collects its own garbage, large units take 1 to 13 % less time.
 add_compile_options("$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-expand=200 --param ggc-min-heapsize=400000>")
 
-# tidemark_quick_to_compile(target): -O1, for code that does not run for every operation of a simulated step.
+# tidemark_quick_to_compile(target): -O1.  On three of the largest translation units -O3 takes 29 to 42 % longer.
 function(tidemark_quick_to_compile target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU,Clang>>:-O1>)
 endfunction()
