@@ -68,8 +68,7 @@ void add_pipeline(List& list, const Spec& spec, const MeshPlace& place) {
     if (distance == 1 || (wraps && distance > 0 && distance == place.stages - 1)) ++neighbours;
   }
   list.exchange("pp", stages, neighbours);
-  const TorchRules& rules = torch_rules(known_torch(spec.torch).version);
-  if (spec.max_grad_norm || rules.stages_vote) list.collective("pp", stages);
+  if (spec.max_grad_norm || known_torch_rules(spec.torch).stages_vote) list.collective("pp", stages);
 }
 
 /// distribute_tensor: the first rank has the parameters, and sends each of the others its part (mesh_scatter).

@@ -36,7 +36,7 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
                    .on_event = options.on_event,
                    .keeps_history = options.on_event || options.interval || options.late || options.categories,
                    .ask_cudnn = options.ask_cudnn};
-  config.torch = &torch_rules(known_torch(spec.torch).version);
+  config.torch = &known_torch_rules(spec.torch);
   config.allocator.rules = config.torch->allocator;
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
   config.allocator.device = {.total_bytes = card.total_bytes,

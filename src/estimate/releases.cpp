@@ -56,6 +56,8 @@ KnownRelease known_torch(std::string_view asked) {
   return known;
 }
 
+const TorchRules& known_torch_rules(std::string_view asked) { return torch_rules(known_torch(asked).version); }
+
 KnownRelease captured_transformers(std::string_view captured, std::string_view equal_on, std::string_view asked) {
   const std::string_view nearest = nearest_captured(captured, equal_on, asked);
   if (asked.empty()) return {std::string(nearest), {}};

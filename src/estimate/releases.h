@@ -5,6 +5,8 @@
 
 namespace tidemark {
 
+struct TorchRules;
+
 struct KnownRelease {
   std::string version;
   std::string assumption;  // empty when it is the one that was asked for
@@ -13,6 +15,8 @@ struct KnownRelease {
 /// For "2.11.0", "2.12.0.dev20260101+cu130" and the like; for an empty text the newest that is known.  Of a
 /// release that is not known the nearest before it answers, or the oldest; of torch, a patch behaves as its release.
 KnownRelease known_torch(std::string_view asked);
+/// The rules of the release that answers for it.
+const TorchRules& known_torch_rules(std::string_view asked);
 /// For a model that was captured of the release `captured`, which answers for all others; those of `equal_on`
 /// ("5.24.0 5.25.1") have been compared with it, and nothing differs.
 KnownRelease captured_transformers(std::string_view captured, std::string_view equal_on, std::string_view asked);
