@@ -51,6 +51,39 @@ def test_a_worker_that_dies_in_a_signal_handler(run_code, death, name):
     assert done.report["verdict"].startswith("not known: the program ended with exit code 1; until then its peak was ")
 
 
+# The signal arrives after the error and before the first instruction of sys.excepthook: C code sends it in an audit hook.
+DEATH_AT_THE_HOOK = """
+import ctypes, os, signal, sys, torch
+from torch.utils.data._utils import signal_handling
+
+child = os.fork()
+if child == 0:
+    os.kill(os.getpid(), signal.SIGKILL)
+os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+signal_handling._set_worker_pids(1, (child,))
+signal_handling._set_SIGCHLD_handler()
+
+class Signal:
+    from_param = staticmethod(lambda event: ctypes.c_int(signal.SIGCHLD if event == "sys.excepthook" else 0))
+
+class Ignored:
+    from_param = staticmethod(lambda arguments: ctypes.c_int(0))
+
+send = ctypes.CDLL(None)["raise"]
+send.argtypes = [Signal, Ignored]
+torch.ones(4, device="cuda")
+sys.addaudithook(send)
+raise ConnectionResetError("by a peer")
+"""
+
+
+def test_a_worker_that_dies_as_an_error_is_printed(run_code):
+    done = run_code(DEATH_AT_THE_HOOK, options=("--keep-going",), timeout=PATIENCE)
+    assert done.exit_code == 4, done.errors[-2000:]
+    assert "ConnectionResetError: by a peer" in done.errors
+    assert "Error in sys.excepthook" not in done.errors and "tidemark/inside" not in done.errors
+
+
 @pytest.mark.slow("stopped workers are silent")
 def test_workers_of_a_run_that_is_stopped_say_nothing(run_code):
     done = run_code(LOADER.format(killed_at=-1, death="pass"), options=("--steps", "3"), timeout=PATIENCE)

@@ -1,5 +1,6 @@
 """What runs inside the user's process, without torch: names that are missing, faults of ours, and whose frames a traceback shows."""
 
+import signal
 import sys
 import traceback
 import types
@@ -73,6 +74,30 @@ def test_a_fault_of_ours_is_not_theirs():
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
+
+
+def test_a_dead_worker_in_our_function_is_the_programs(monkeypatch):
+    def raises(number, frame):
+        raise RuntimeError("DataLoader worker is killed")
+
+    handling = types.ModuleType("signal_handling")
+    handling._set_SIGCHLD_handler = lambda: signal.signal(signal.SIGCHLD, raises)
+    monkeypatch.setitem(sys.modules, "torch.utils.data._utils.signal_handling", handling)
+    monkeypatch.setattr(traceback, "walk_tb", tracebacks._leaving_us_out(traceback.walk_tb))
+
+    def prints():
+        signal.raise_signal(signal.SIGCHLD)
+        return "printed"
+
+    tracebacks._silence_dead_workers_in(prints)
+    before = signal.getsignal(signal.SIGCHLD)
+    try:
+        handling._set_SIGCHLD_handler()
+        with pytest.raises(RuntimeError, match="is killed"):
+            losses.guarded("nothing is named")(lambda: signal.raise_signal(signal.SIGCHLD))()
+        assert prints() == "printed" and lost() == []
+    finally:
+        signal.signal(signal.SIGCHLD, before)
 
 
 def test_parts_that_are_not_there_are_silent(tmp_path):

@@ -55,7 +55,10 @@ def guarded(without):
 def _raised_by_a_signal_handler(error):
     """As a DataLoader's does when a worker has died (torch/utils/data/_utils/signal_handling.py)."""
     handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()} - {None}
-    return any(frame.f_code in handlers for frame, _ in traceback.walk_tb(error.__traceback__))
+    entry = error.__traceback__  # not by `traceback`, which leaves our frames out (tracebacks.py)
+    while entry is not None and entry.tb_frame.f_code not in handlers:
+        entry = entry.tb_next
+    return entry is not None
 
 
 def described(error):

@@ -26,6 +26,11 @@ FEATURES = {
     "integers_in_threads": Feature(("threading:Thread._bootstrap_inner",), "Python 3.9 to 3.14", "integers are zeros on Python threads of the program's own"),
     "optimizer_steps": Feature(("torch.optim.optimizer:register_optimizer_step_pre_hook", "torch.optim.optimizer:register_optimizer_step_post_hook"), "torch 2.6 to 2.15", "steps are not counted, and the program runs to its own end"),
     "batches_drawn": Feature(("torch.utils.data:DataLoader.__iter__",), "torch 2.6 to 2.15", "--data does nothing: the program's batches come as they are"),
+    "dead_workers": Feature(
+        ("torch.utils.data._utils.signal_handling:_set_SIGCHLD_handler",),
+        "torch 2.6 to 2.15",
+        "a data loader's worker that dies while an error is printed adds a second error",
+    ),
     "snapshot": Feature(("torch.cuda.memory:_snapshot",), "torch 2.6 to 2.15", "no snapshot is written"),
     "compile_workers": Feature(("torch._inductor.async_compile:shutdown_compile_workers",), "torch 2.6 to 2.15", "temporary folders of Inductor's compile workers may stay behind"),
     "graphs_compiled": Feature(("torch._dynamo.callback:callback_handler.register_start_callback", "torch._dynamo.callback:callback_handler.register_end_callback"), "torch 2.6 to 2.15", "what compiling adds to the peak is not told apart"),

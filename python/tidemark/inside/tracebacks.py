@@ -5,10 +5,11 @@ everybody else (`logging`, `print_exc`, data loader workers, torchrun's error fi
 """
 
 import os
+import signal
 import sys
 import traceback
 
-from . import leaving
+from . import leaving, relied_on
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -65,9 +66,32 @@ def watch(on_uncaught):
             leaving.say_who_was_killed(wait_seconds=1.0 if isinstance(error, (OSError, EOFError)) else 0.0)
 
     sys.excepthook = hook
+    relied_on.enable("dead_workers", lambda: _silence_dead_workers_in(hook))
     for name in ("walk_tb", "_walk_tb_with_full_positions"):  # through one of these goes all of `traceback`
         if hasattr(traceback, name):
             setattr(traceback, name, _leaving_us_out(getattr(traceback, name)))
+
+
+def _silence_dead_workers_in(function):
+    """A DataLoader's SIGCHLD handler does not raise while `function` runs, whose first instruction no `try` can enclose
+    (torch/utils/data/_utils/signal_handling.py, `handler`, torch 2.6 to 2.15)."""
+    signal_handling = sys.modules["torch.utils.data._utils.signal_handling"]
+    set_handler = signal_handling._set_SIGCHLD_handler
+
+    def set_quiet_handler():
+        before = signal.getsignal(signal.SIGCHLD)
+        set_handler()
+        handler = signal.getsignal(signal.SIGCHLD)
+        if handler is not before:
+            signal.signal(signal.SIGCHLD, lambda number, frame: _runs(function, frame) or handler(number, frame))
+
+    signal_handling._set_SIGCHLD_handler = set_quiet_handler
+
+
+def _runs(function, frame):
+    while frame is not None and frame.f_code is not function.__code__:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _leaving_us_out(walk):
