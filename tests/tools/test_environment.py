@@ -110,3 +110,12 @@ def test_only_what_a_release_does_not_accept_is_another(registry):
 def test_a_release_that_does_not_exist_is_said(registry):
     with pytest.raises(SystemExit, match="there is no torch 2.7.0 with transformers 4.52.4"):
         environment.resolve(registry, "2.7.0", "4.52.4")
+
+
+def test_packages_without_bytecode_are_compiled(registry):
+    (package,) = registry.glob("lib/python3*/site-packages")
+    (package / "module.py").write_text("value = 1\n")
+    (package / "of_python_2.py").write_text("print 1\n")
+    environment.make(registry, lambda: "hub==1.34.0\n")
+    assert [file.name.split(".")[0] for file in package.glob("__pycache__/*.pyc")].count("module") == 1
+    assert (registry / ".requirements").read_text() == "hub==1.34.0\n"
