@@ -31,8 +31,17 @@ class Results:
         return row
 
     def of_mutants(self):
-        """{id: its last row}"""
-        return {row["id"]: row for row in self.rows if "id" in row}
+        """{id: the row that caught it, else its last one}"""
+        rows = {}
+        for row in self.rows:
+            if "id" in row and not rows.get(row["id"], {}).get("caught"):
+                rows[row["id"]] = row
+        return rows
+
+    def has(self, mutant_id, group):
+        """Whether the mutant was caught, or went through the group."""
+        own = [row for row in self.rows if row.get("id") == mutant_id]
+        return any(row["caught"] or row["group"] == group for row in own)
 
 
 def run_timed(command, folder, environment, timeout_seconds):

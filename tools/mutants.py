@@ -20,11 +20,18 @@ import mutant_results
 import mutant_schemata
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools/testing"))
+import groups
+
 TREE = ROOT / "build" / "mutants" / "tree"
 RESULTS = ROOT / "build" / "mutants" / "results.jsonl"
 OWN = ("tests/mutants/", "tests/tools/test_mutants.py")  # which a tree with mutants contradicts
 LEAST_TIMEOUT_SECONDS = 120
 TIMEOUT_FACTOR = 5
+# The group `unit` takes a process for each test; most mutants that it catches are caught by these alone.
+UNIT_IN_ONE_PROCESS = "unit in one process"
+UNIT_TESTS = "build/release/tests/unit/unit_tests"
+LONG_UNIT_TESTS = "*OfRealPredictions*:PlanCheckpointing.IsNearTheBestOfAll"
 
 
 def check(root):
@@ -60,54 +67,59 @@ def run_group(tree, group, mutant="", timeout_seconds=None):
     if mutant:
         environment["MUTANT"] = mutant
     command = ["tools/test.sh", "--level", "default", "--stop", "--as-built", group]
+    if group == UNIT_IN_ONE_PROCESS:
+        command = [UNIT_TESTS, "--gtest_fail_fast", "--gtest_brief=1", f"--gtest_filter=-{LONG_UNIT_TESTS}"]
     return mutant_results.run_timed(command, tree, environment, timeout_seconds)
 
 
-def baselines(tree, groups, results):
-    """{group: seconds without a mutant} of the groups that pass.  The others are reported."""
-    known = {row["group"]: row for row in results.rows if row.get("baseline")}
-    for group in groups:
-        if group not in known:
-            code, seconds, output = run_group(tree, group)
-            row = {"baseline": True, "group": group, "passed": code == 0, "seconds": seconds}
-            known[group] = results.add({**row, "output": "" if code == 0 else mutant_results.failure(output)})
-        if not known[group]["passed"]:
-            why = known[group]["output"]
-            print(f"{group}: fails without a mutant, and is left out: {why}", file=sys.stderr)
-    return {group: known[group]["seconds"] for group in groups if known[group]["passed"]}
+def baseline(tree, group, results):
+    """Seconds that a group takes without a mutant; None, and a line on stderr, for one that fails."""
+    known = [row for row in results.rows if row.get("baseline") and row["group"] == group]
+    if not known:
+        code, seconds, output = run_group(tree, group)
+        row = {"baseline": True, "group": group, "passed": code == 0, "seconds": seconds}
+        known = [results.add({**row, "output": "" if code == 0 else mutant_results.failure(output)})]
+    if not known[-1]["passed"]:
+        why = known[-1]["output"]
+        print(f"{group}: fails without a mutant, and is left out: {why}", file=sys.stderr)
+    return known[-1]["seconds"] if known[-1]["passed"] else None
 
 
-def try_mutant(tree, mutant, groups, seconds_of):
-    """Runs the groups, cheap ones first, until one fails."""
-    spent = 0
-    for group in sorted((group for group in groups if group in seconds_of), key=seconds_of.get):
-        timeout_seconds = max(LEAST_TIMEOUT_SECONDS, TIMEOUT_FACTOR * seconds_of[group])
-        code, seconds, output = run_group(tree, group, mutant.id, timeout_seconds)
-        spent = round(spent + seconds, 1)
-        if code != 0:
-            why = "timeout" if code == mutant_results.TIMED_OUT else mutant_results.failure(output)
-            return {"id": mutant.id, "caught": True, "group": group, "seconds": spent, "output": why}
-    return {"id": mutant.id, "caught": False, "group": "", "seconds": spent, "output": ""}
+def rounds(tree, mutants):
+    """(group, its mutants), cheap groups first: each mutant has gone through the cheap ones before any goes through a dear one."""
+    minutes = {name: group.minutes for name, group in groups.load()[0].items()}
+    by_group = {}
+    for mutant in mutants:
+        for group in groups_of(tree, mutant.file):
+            by_group.setdefault(group, []).append(mutant)
+    if "unit" in by_group and (tree / UNIT_TESTS).exists():
+        by_group[UNIT_IN_ONE_PROCESS] = by_group["unit"]
+    return sorted(by_group.items(), key=lambda item: minutes.get(item[0]) or 0)
+
+
+def try_mutant(tree, mutant, group, seconds_without):
+    """The row of one mutant in one group."""
+    timeout_seconds = max(LEAST_TIMEOUT_SECONDS, TIMEOUT_FACTOR * seconds_without)
+    code, seconds, output = run_group(tree, group, mutant.id, timeout_seconds)
+    why = "timeout" if code == mutant_results.TIMED_OUT else mutant_results.failure(output) if code else ""
+    return {"id": mutant.id, "group": group, "caught": code != 0, "seconds": seconds, "output": why}
 
 
 def run(root, tree, only, out):
-    """Tries every mutant that has no result yet.  Returns 1 if one escaped, or if no group could be run."""
+    """Tries every mutant in each group that it has no result of, until one catches it.  Returns 1 if one escaped."""
     mutants = mutant_schemata.read(root)
     if unknown := set(only) - {mutant.id for mutant in mutants}:
         sys.exit(f"no mutant is called {', '.join(sorted(unknown))}")
     mutants = [mutant for mutant in mutants if not only or mutant.id in only]
-    groups = {mutant.id: groups_of(tree, mutant.file) for mutant in mutants}
     results = mutant_results.Results(out)
-    seconds_of = baselines(tree, sorted(set().union(*groups.values())), results)
-    for mutant in mutants:
-        if not set(groups[mutant.id]) & set(seconds_of):
-            print(f"{mutant.id}: no group of {mutant.file} passes without a mutant", file=sys.stderr)
-        elif only or mutant.id not in results.of_mutants():
-            row = results.add(try_mutant(tree, mutant, groups[mutant.id], seconds_of))
-            caught_by = row["group"] or "ESCAPED"
-            print(f"{mutant.id}: {caught_by} ({row['seconds']} s) {row['output']}", flush=True)
+    for group, own in rounds(tree, mutants):
+        left = [mutant for mutant in own if not results.has(mutant.id, group)]
+        seconds_without = baseline(tree, group, results) if left else None
+        for mutant in left if seconds_without is not None else ():
+            row = results.add(try_mutant(tree, mutant, group, seconds_without))
+            print(f"{mutant.id}: {group} ({row['seconds']} s) {row['output'] or 'not caught'}", flush=True)
     found = results.of_mutants()
-    return 0 if all(mutant.id in found and found[mutant.id]["caught"] for mutant in mutants) else 1
+    return 0 if all(found.get(mutant.id, {}).get("caught") for mutant in mutants) else 1
 
 
 def main():
@@ -120,7 +132,7 @@ def main():
     table = commands.add_parser("table", help="the results as Markdown")
     for command in (building, running):
         command.add_argument("folder", nargs="?", type=pathlib.Path, default=TREE, metavar="FOLDER")
-    running.add_argument("--only", nargs="+", default=[], metavar="ID", help="these mutants, once more")
+    running.add_argument("--only", nargs="+", default=[], metavar="ID", help="these mutants alone")
     for command in (running, table):
         command.add_argument("--out", type=pathlib.Path, default=RESULTS, metavar="FILE", help="JSON lines")
     given = parser.parse_args()

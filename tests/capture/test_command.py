@@ -55,6 +55,7 @@ def test_a_module_of_ones_own(tmp_path):
     assert "class Block#1(x: T[B, S, 16], labels: T[B, S, 16]):" in text and "    %1: T[B, S, 64] = torch.Tensor.relu(%0)".strip() in text
 
 
+@pytest.mark.slow("each mistake in a module's place", keep=["none.json", "bild", "ctc"])
 @pytest.mark.parametrize(
     "words, message, code",
     [
@@ -65,6 +66,7 @@ def test_a_module_of_ones_own(tmp_path):
         (["near.json"], "has no model type llamma; the nearest is llama", 2),
         (["config.json", "--head", "ctc"], "config.json: llama has no ctc head; it has causal_lm, sequence_classification", 2),
     ],
+    ids=["none.json", "none.py", "bild", "alone", "llamma", "ctc"],
 )
 def test_mistakes_are_one_sentence(tmp_path, words, message, code):
     (tmp_path / "own.py").write_text(OWN)

@@ -35,7 +35,7 @@ def checkpoints(run_code, tmp_path):
     return make
 
 
-@pytest.mark.slow("fake weights load as real checkpoints do, by each way to load", keep=["plain-llama-newest", "device_map-mixtral-newest"])
+@pytest.mark.slow("fake weights load as real checkpoints do, by each way to load", keep=["device_map-mixtral-newest"])
 @pytest.mark.parametrize("python", PYTHONS, ids=PYTHON_NAMES)
 @pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize("options", ["", "torch_dtype=torch.bfloat16, device_map='cuda'", "torch_dtype='auto'"], ids=["plain", "device_map", "auto"])
@@ -106,6 +106,7 @@ torch.zeros(1).cuda()
     assert done.output.splitlines()[:2] == ["0 0", f"{3 * 256}"]
 
 
+@pytest.mark.slow("an empty folder without --fake-weights")
 def test_a_folder_without_weights_is_refused_without_the_option(run_code, checkpoints):
     _, empty = checkpoints(PYTHON, "gpt2")
     done = run_code(LOAD.format(options=""), empty)

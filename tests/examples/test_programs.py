@@ -378,52 +378,34 @@ for i in range(12):
     assert done.exit_code == 0 and len(done.report["steps"]) == 3
 
 
-@pytest.mark.slow("what public loops do: profiler, EMA, threads, LBFGS, …", keep=["empty_cache", "streams", "checkpoint", "graphs", "state_dict", "fraction"])
-@pytest.mark.parametrize(
-    "body",
-    [
-        "torch.cuda.empty_cache(); torch.cuda.reset_peak_memory_stats()",
-        "x = torch.randn(1 << 20).pin_memory(); assert x.is_pinned(); y = x.cuda(non_blocking=True); torch.cuda.synchronize()",
-        "side = torch.cuda.Stream()\nwith torch.cuda.stream(side):\n    y = torch.zeros(1 << 22, device='cuda')\ny.record_stream(torch.cuda.current_stream()); side.synchronize(); e = torch.cuda.Event(enable_timing=True); e.record(); e.synchronize(); del y",
-        "import copy; ema = copy.deepcopy(model).eval().requires_grad_(False)\nwith torch.no_grad():\n    for a, b in zip(ema.parameters(), model.parameters()): a.lerp_(b, 0.1)",
-        "half = network().half(); assert half(torch.zeros(4, 512, device='cuda', dtype=torch.half)).dtype == torch.half",
-        "model.eval()\nwith torch.no_grad(): model(torch.zeros(4096, 512, device='cuda'))\nmodel.train()",
-        "from torch.utils.checkpoint import checkpoint; checkpoint(model, torch.zeros(64, 512, device='cuda', requires_grad=True), use_reentrant=True).sum().backward()",
-        "from torch.utils.checkpoint import checkpoint; checkpoint(model, torch.zeros(64, 512, device='cuda'), use_reentrant=False).sum().backward()",
-        "torch.save(model.state_dict(), os.devnull); model.load_state_dict(model.state_dict())",
-        "optimizer.load_state_dict(optimizer.state_dict())",
-        "static = torch.zeros(64, 512, device='cuda')\nmodel(static)\ngraph = torch.cuda.CUDAGraph()\nwith torch.cuda.graph(graph):\n    out = model(static)\ngraph.replay(); del graph",
-        "torch.cuda.memory._record_memory_history(); model(torch.zeros(4, 512, device='cuda')); torch.cuda.memory._snapshot(); torch.cuda.memory._record_memory_history(enabled=None)",
-        "from torch.profiler import profile\nwith profile(): step(model, optimizer)",
-        "torch.cuda.set_per_process_memory_fraction(0.5); print(torch.cuda.mem_get_info(), torch.cuda.memory_summary()[:20])",
-        "optimizer.zero_grad(set_to_none=False); model(torch.zeros(4, 512, device='cuda')).sum().backward()",
-        "import threading; t = threading.Thread(target=lambda: model(torch.zeros(4, 512, device='cuda'))); t.start(); t.join()",
-        "torch.backends.cuda.matmul.allow_tf32 = True; torch.set_float32_matmul_precision('high'); torch.use_deterministic_algorithms(True, warn_only=True)",
-        "lbfgs = torch.optim.LBFGS(model.parameters(), max_iter=2)\nlbfgs.step(lambda: model(torch.zeros(4, 512, device='cuda')).sum())",
-    ],
-    ids=[
-        "empty_cache",
-        "pinned",
-        "streams",
-        "ema",
-        "half",
-        "evaluation",
-        "checkpoint",
-        "checkpoint_without_reentry",
-        "state_dict",
-        "optimizer_state_dict",
-        "graphs",
-        "history",
-        "profiler",
-        "fraction",
-        "zero_grad_to_zero",
-        "threads",
-        "settings",
-        "lbfgs",
-    ],
-)
-def test_what_loops_do(run_code, body):
-    done = run_code(TRAIN + body + "\nstep(model, optimizer)\nstep(model, optimizer)\n", options=TO_THE_END)
+LOOPS = {
+    "empty_cache": "torch.cuda.empty_cache(); torch.cuda.reset_peak_memory_stats()",
+    "pinned": "x = torch.randn(1 << 20).pin_memory(); assert x.is_pinned(); y = x.cuda(non_blocking=True); torch.cuda.synchronize()",
+    "streams": "side = torch.cuda.Stream()\nwith torch.cuda.stream(side):\n    y = torch.zeros(1 << 22, device='cuda')\ny.record_stream(torch.cuda.current_stream()); side.synchronize(); e = torch.cuda.Event(enable_timing=True); e.record(); e.synchronize(); del y",
+    "ema": "import copy; ema = copy.deepcopy(model).eval().requires_grad_(False)\nwith torch.no_grad():\n    for a, b in zip(ema.parameters(), model.parameters()): a.lerp_(b, 0.1)",
+    "half": "half = network().half(); assert half(torch.zeros(4, 512, device='cuda', dtype=torch.half)).dtype == torch.half",
+    "evaluation": "model.eval()\nwith torch.no_grad(): model(torch.zeros(4096, 512, device='cuda'))\nmodel.train()",
+    "checkpoint": "from torch.utils.checkpoint import checkpoint; checkpoint(model, torch.zeros(64, 512, device='cuda', requires_grad=True), use_reentrant=True).sum().backward()",
+    "checkpoint_without_reentry": "from torch.utils.checkpoint import checkpoint; checkpoint(model, torch.zeros(64, 512, device='cuda'), use_reentrant=False).sum().backward()",
+    "state_dict": "torch.save(model.state_dict(), os.devnull); model.load_state_dict(model.state_dict())",
+    "optimizer_state_dict": "optimizer.load_state_dict(optimizer.state_dict())",
+    "graphs": "static = torch.zeros(64, 512, device='cuda')\nmodel(static)\ngraph = torch.cuda.CUDAGraph()\nwith torch.cuda.graph(graph):\n    out = model(static)\ngraph.replay(); del graph",
+    "history": "torch.cuda.memory._record_memory_history(); model(torch.zeros(4, 512, device='cuda')); torch.cuda.memory._snapshot(); torch.cuda.memory._record_memory_history(enabled=None)",
+    "profiler": "from torch.profiler import profile\nwith profile(): step(model, optimizer)",
+    "fraction": "torch.cuda.set_per_process_memory_fraction(0.5); print(torch.cuda.mem_get_info(), torch.cuda.memory_summary()[:20])",
+    "zero_grad_to_zero": "optimizer.zero_grad(set_to_none=False); model(torch.zeros(4, 512, device='cuda')).sum().backward()",
+    "threads": "import threading; t = threading.Thread(target=lambda: model(torch.zeros(4, 512, device='cuda'))); t.start(); t.join()",
+    "settings": "torch.backends.cuda.matmul.allow_tf32 = True; torch.set_float32_matmul_precision('high'); torch.use_deterministic_algorithms(True, warn_only=True)",
+    "lbfgs": "lbfgs = torch.optim.LBFGS(model.parameters(), max_iter=2)\nlbfgs.step(lambda: model(torch.zeros(4, 512, device='cuda')).sum())",
+}
+TOGETHER = ("empty_cache", "streams", "checkpoint", "graphs", "state_dict", "fraction")  # in one process
+
+
+@pytest.mark.slow("what public loops do, each apart: profiler, EMA, threads, LBFGS, …", keep=["together"])
+@pytest.mark.parametrize("names", [TOGETHER, *((name,) for name in LOOPS)], ids=["together", *LOOPS])
+def test_what_loops_do(run_code, names):
+    bodies = "\n".join(LOOPS[name] for name in names)
+    done = run_code(TRAIN + bodies + "\nstep(model, optimizer)\nstep(model, optimizer)\n", options=TO_THE_END)
     assert done.exit_code == 0, done.errors[-2000:]
     assert done.report["fits"] and len(done.report["steps"]) >= 4
 

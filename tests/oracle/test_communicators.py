@@ -45,7 +45,7 @@ def shown(report):
     return sorted((row["ranks"], row["across_nodes"], row["collective"], row["peers"]) for row in report.get("communicators", []))
 
 
-@pytest.mark.slow("communicators of each strategy", keep=["tp_plan", "pp_1f1b_1"])
+@pytest.mark.slow("communicators of each strategy", keep=["tp_plan"])
 @pytest.mark.parametrize("name", TRAININGS)
 def test_a_prediction_lists_those_of_the_program(name, tmp_path):
     per_node, rank = TRAININGS[name]

@@ -53,7 +53,7 @@ def bytes_of_report(report):
     return [{**{phase["phase"]: phase["end_allocated_bytes"] for phase in step["phases"]}, "peak": step["peak_allocated_bytes"]} for step in report["steps"]]
 
 
-@pytest.mark.slow("`predict` equal in 81 trainings of 1 to 7 B", keep=["tiny-llama", "tiny-llava"])
+@pytest.mark.slow("`predict` equal in 81 trainings of 1 to 7 B", keep=["tiny-llava"])
 @pytest.mark.parametrize("rows", [rows for _, rows in GROUPS], ids=[name for name, _ in GROUPS])
 def test_every_phase_is_equal_to_the_byte(rows, tmp_path):
     predictions = {case["id"]: predicted(case, tmp_path) for case in rows}

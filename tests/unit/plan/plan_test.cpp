@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "estimate/asked.h"
@@ -48,11 +49,11 @@ struct Best {
   std::tuple<double, double, double, std::size_t> rank;
 };
 
-/// Every candidate, on all of its ranks.
-Best of_everything(const Question& asked, Goal goal, const Engine& engine) {
+/// Every candidate, on all of its ranks, once for all goals.
+std::map<Goal, Best> of_everything(const Question& asked, const Engine& engine) {
   const Space space = make_space(asked.spec, asked.bounds, asked.freedom);
   const Oracle oracle = make_oracle(engine);
-  Best best;
+  std::map<Goal, Best> best{{Goal::fastest, {}}, {Goal::least_memory, {}}, {Goal::smallest_change, {}}};
   for (std::size_t one = 0; one < space.candidates.size(); ++one) {
     const Spec spec = space.spec(one);
     Seen seen = oracle.simulate(spec);
@@ -61,26 +62,22 @@ Best of_everything(const Question& asked, Goal goal, const Engine& engine) {
     const auto bytes = static_cast<double>(seen.peak.device_bytes),
                changes = static_cast<double>(space.candidates[one].changes);
     const double seconds = oracle.time(spec).seconds;
-    const auto rank = goal == Goal::least_memory      ? std::tuple(bytes, seconds, changes, one)
-                      : goal == Goal::smallest_change ? std::tuple(changes, seconds, bytes, one)
-                                                      : std::tuple(seconds, changes, bytes, one);
-    if (best.fitting++ == 0 || rank < best.rank) best.rank = rank;
+    for (auto& [goal, of_goal] : best) {
+      const auto rank = goal == Goal::least_memory      ? std::tuple(bytes, seconds, changes, one)
+                        : goal == Goal::smallest_change ? std::tuple(changes, seconds, bytes, one)
+                                                        : std::tuple(seconds, changes, bytes, one);
+      if (of_goal.fitting++ == 0 || rank < of_goal.rank) of_goal.rank = rank;
+    }
   }
   return best;
 }
 
-class PlanOfRealPredictions : public testing::TestWithParam<std::tuple<Goal, std::int64_t, std::int64_t>> {};
-
-TEST_P(PlanOfRealPredictions, IsTheBestOfEverything) {
-  const auto& [goal, gpus, mebibytes] = GetParam();
-  const Engine engine = engine_with(mebibytes << 20);
-  const Question asked = question(gpus);
-  const Best best = of_everything(asked, goal, engine);
+void expect_the_best(const Question& asked, Goal goal, const Engine& engine, const Best& best) {
   const Plan plan = make_plan(asked, goal, engine);
   ASSERT_EQ(plan.answers.empty(), best.fitting == 0);
   if (plan.answers.empty()) {
     ASSERT_TRUE(plan.least);
-    EXPECT_GT(plan.least->seen.peak.device_bytes, mebibytes << 20);
+    EXPECT_GT(plan.least->seen.peak.device_bytes, engine.card.total_bytes);
     return;
   }
   const Planned& answer = plan.answers.front();
@@ -92,13 +89,24 @@ TEST_P(PlanOfRealPredictions, IsTheBestOfEverything) {
   EXPECT_LE(plan.simulated, static_cast<std::int64_t>(plan.candidates));
 }
 
+class PlanOfRealPredictions : public testing::TestWithParam<std::int64_t> {};
+
+TEST_P(PlanOfRealPredictions, IsTheBestOfEverything) {
+  const Engine engine = engine_with(std::int64_t{720} << 20);
+  const Question asked = question(GetParam());
+  for (const auto& [goal, best] : of_everything(asked, engine)) {
+    SCOPED_TRACE(static_cast<int>(goal));
+    expect_the_best(asked, goal, engine, best);
+  }
+}
+
 /// With what is fixed above: that is where one simulation tells of many.
 TEST(PlanOfRealPredictions, IsTheBestOfEverythingThatIsFree) {
   Question asked = question(1);
   asked.freedom.fixed.clear();
   for (const std::int64_t mebibytes : {690, 720}) {
     const Engine engine = engine_with(mebibytes << 20);
-    const Best best = of_everything(asked, Goal::fastest, engine);
+    const Best best = of_everything(asked, engine).at(Goal::fastest);
     const Plan plan = make_plan(asked, Goal::fastest, engine);
     ASSERT_EQ(plan.answers.empty(), best.fitting == 0) << mebibytes;
     if (best.fitting > 0) {
@@ -107,9 +115,7 @@ TEST(PlanOfRealPredictions, IsTheBestOfEverythingThatIsFree) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Goals, PlanOfRealPredictions,
-                         testing::Combine(testing::Values(Goal::fastest, Goal::least_memory, Goal::smallest_change),
-                                          testing::Values(1, 2), testing::Values(720)));
+INSTANTIATE_TEST_SUITE_P(Gpus, PlanOfRealPredictions, testing::Values(1, 2));
 
 TEST(PlanOfRealPredictions, ReadsItsOwnChanges) {
   const Question asked = question(2);
