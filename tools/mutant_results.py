@@ -78,9 +78,10 @@ def table(mutants, rows):
         groups = collections.Counter(row["group"] for row in caught)
         by_group = ", ".join(f"{group} {count}" for group, count in groups.most_common())
         lines.append(f"| {area} | {len(own)} | {len(caught)} | {by_group} |")
-    escaped = [mutant for mutant in mutants if mutant.id in rows and not rows[mutant.id]["caught"]]
-    untried = [mutant for mutant in mutants if mutant.id not in rows]
-    lines += ["", f"Escaped: {len(escaped)}. Not tried: {len(untried)}."]
+    state = {mutant.id: rows.get(mutant.id, {"caught": False}) for mutant in mutants}
+    escaped = [mutant for mutant in mutants if state[mutant.id].get("escaped")]
+    left = [mutant for mutant in mutants if not state[mutant.id]["caught"] and mutant not in escaped]
+    lines += ["", f"Escaped: {len(escaped)}. Not tried in every group: {len(left)}."]
     if escaped:
         lines += ["", "| escaped | file | fault |", "| --- | --- | --- |"]
         lines += [f"| {mutant.id} | {mutant.file} | {mutant.why} |" for mutant in escaped]

@@ -28,10 +28,16 @@ RESULTS = ROOT / "build" / "mutants" / "results.jsonl"
 OWN = ("tests/mutants/", "tests/tools/test_mutants.py")  # which a tree with mutants contradicts
 LEAST_TIMEOUT_SECONDS = 120
 TIMEOUT_FACTOR = 5
-# The group `unit` takes a process for each test; most mutants that it catches are caught by these alone.
-UNIT_IN_ONE_PROCESS = "unit in one process"
+# Quick parts of two groups, tried before all groups: most mutants that these catch are caught here.
 UNIT_TESTS = "build/release/tests/unit/unit_tests"
 LONG_UNIT_TESTS = "*OfRealPredictions*:PlanCheckpointing.IsNearTheBestOfAll"
+PARTS = {
+    "unit in one process": ("unit", [UNIT_TESTS, "--gtest_fail_fast", "--gtest_brief=1", f"--gtest_filter=-{LONG_UNIT_TESTS}"]),
+    "golden but steps": (
+        "golden",
+        ["ctest", "--test-dir", "build/release", "-j2", "-L", "^golden[.](fast|default)$", "-E", "steps|late|programs|hub", "--stop-on-failure"],
+    ),
+}
 
 
 def check(root):
@@ -67,8 +73,8 @@ def run_group(tree, group, mutant="", timeout_seconds=None):
     if mutant:
         environment["MUTANT"] = mutant
     command = ["tools/test.sh", "--level", "default", "--stop", "--as-built", group]
-    if group == UNIT_IN_ONE_PROCESS:
-        command = [UNIT_TESTS, "--gtest_fail_fast", "--gtest_brief=1", f"--gtest_filter=-{LONG_UNIT_TESTS}"]
+    if group in PARTS:
+        command = PARTS[group][1]
     return mutant_results.run_timed(command, tree, environment, timeout_seconds)
 
 
@@ -92,9 +98,10 @@ def rounds(tree, mutants):
     for mutant in mutants:
         for group in groups_of(tree, mutant.file):
             by_group.setdefault(group, []).append(mutant)
-    if "unit" in by_group and (tree / UNIT_TESTS).exists():
-        by_group[UNIT_IN_ONE_PROCESS] = by_group["unit"]
-    return sorted(by_group.items(), key=lambda item: minutes.get(item[0]) or 0)
+    for part, (group, _) in PARTS.items():
+        if group in by_group and (tree / UNIT_TESTS).exists():
+            by_group[part] = by_group[group]
+    return sorted(by_group.items(), key=lambda item: minutes.get(item[0], 0))
 
 
 def try_mutant(tree, mutant, group, seconds_without):
@@ -119,6 +126,9 @@ def run(root, tree, only, out):
             row = results.add(try_mutant(tree, mutant, group, seconds_without))
             print(f"{mutant.id}: {group} ({row['seconds']} s) {row['output'] or 'not caught'}", flush=True)
     found = results.of_mutants()
+    for mutant in mutants:
+        if not found.get(mutant.id, {"caught": True})["caught"]:
+            results.add({**found[mutant.id], "escaped": True})
     return 0 if all(found.get(mutant.id, {}).get("caught") for mutant in mutants) else 1
 
 

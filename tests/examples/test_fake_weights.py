@@ -85,6 +85,7 @@ print(sum(p.numel() for p in model.parameters()))
     assert done.report["peak"]["allocated_bytes"] >= width * int(done.output.splitlines()[0]) > width * 32_000_000_000
 
 
+@pytest.mark.slow("fake weights that a program writes to")
 def test_weights_that_are_written_to_are_there(run_code, checkpoints):
     """Zeros until something is written; what was not is a float that nobody knows."""
     _, empty = checkpoints(PYTHON, "llama")

@@ -117,6 +117,7 @@ def test_a_rank_that_is_killed(run_code, tmp_path):
     assert len(said) == 1 and re.fullmatch(r"tidemark: rank 0 \(pid \d+\) was killed by signal 9 \(SIGKILL\)", said[0]), done.errors[-2000:]
 
 
+@pytest.mark.slow("a killed program behind a launcher")
 def test_a_program_that_is_killed_behind_a_launcher(run_code, tmp_path):
     (tmp_path / "train.py").write_text(TRAINING + "os.abort()\n")
     code = f"import subprocess, sys, torch\nsubprocess.run([sys.executable, {str(tmp_path / 'train.py')!r}], check=True)"

@@ -64,6 +64,7 @@ def test_asking_for_torch_before_importing_it(run_code):
     assert done.exit_code == 0 and len(done.report["steps"]) == 3
 
 
+@pytest.mark.slow("adapters are a category of their own")
 def test_peft_files_adapters_apart(run_code):
     done = run_code(
         """

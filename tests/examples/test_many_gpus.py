@@ -43,7 +43,7 @@ def refused(done, exit_code, *texts):
 # Data parallel
 
 
-@pytest.mark.slow("DDP on the last rank", keep=["0"])
+@pytest.mark.slow("DDP on the first and the last rank")
 @pytest.mark.parametrize("rank", [0, 3])
 def test_ddp_by_torchrun(run, rank):
     done = succeeded(run(torchrun(4, DDP), options=world(4, "--rank", str(rank))))
@@ -150,7 +150,7 @@ def test_offload_moves_states_to_the_host(run):
     assert moved.report["host"]["pinned_bytes"] + moved.report["host"]["pageable_bytes"] > kept.category("optimizer_state")
 
 
-@pytest.mark.slow("sequence parallelism", keep=["plain"])
+@pytest.mark.slow("tensor and sequence parallelism in an example")
 @pytest.mark.parametrize("sequence_parallel", [[], ["--sequence-parallel"]], ids=["plain", "sequence"])
 def test_tensor_parallel(run, sequence_parallel):
     done = [run([PYTHON, *TENSOR_PARALLEL, *sequence_parallel], options=world(ranks)) for ranks in (2, 4)]

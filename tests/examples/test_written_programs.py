@@ -96,7 +96,7 @@ def test_the_program_has_the_peak_that_was_planned(run, tmp_path, name):
     assert finished.peak == peak
 
 
-@pytest.mark.slow("Trainer's files that `plan` writes, by strategy", keep=["autocast"])
+@pytest.mark.slow("Trainer's files that `plan` writes, by strategy")
 @pytest.mark.parametrize("name", BY_TRAINER)
 def test_the_trainer_has_the_peak_that_was_planned(run, tmp_path, name):
     """transformers' Trainer, by the arguments that are written: its own loop, not a plain one."""
