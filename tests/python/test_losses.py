@@ -76,6 +76,22 @@ def test_a_fault_of_ours_is_not_theirs():
         interrupted()
 
 
+def test_a_fault_below_a_function_of_ours_names_its_line():
+    def fails():
+        raise ValueError("in a library")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(traceback, "_walk_tb_with_full_positions", tracebacks._leaving_us_out(traceback._walk_tb_with_full_positions))
+        losses.guarded("nothing")(fails)()
+    [(what, _)] = lost()
+    assert what == f"nothing (Tidemark's own fault: ValueError: in a library (losses.py:{_line_of('return function(*args)')}))"
+
+
+def _line_of(code):
+    lines = Path(losses.__file__).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.strip() == code)
+
+
 def test_a_dead_worker_in_our_function_is_the_programs(monkeypatch):
     def raises(number, frame):
         raise RuntimeError("DataLoader worker is killed")

@@ -8,7 +8,6 @@ import gc
 import os
 import signal
 import sys
-import traceback
 
 from . import collector
 
@@ -55,16 +54,22 @@ def guarded(without):
 def _raised_by_a_signal_handler(error):
     """As a DataLoader's does when a worker has died (torch/utils/data/_utils/signal_handling.py)."""
     handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()} - {None}
-    entry = error.__traceback__  # not by `traceback`, which leaves our frames out (tracebacks.py)
-    while entry is not None and entry.tb_frame.f_code not in handlers:
+    return any(entry.tb_frame.f_code in handlers for entry in _entries(error))
+
+
+def _entries(error):
+    """Those of its traceback, with our frames, which `traceback` leaves out (tracebacks.py)."""
+    entry = error.__traceback__
+    while entry is not None:
+        yield entry
         entry = entry.tb_next
-    return entry is not None
 
 
 def described(error):
     """`TypeError: 'list' object is not callable (modules.py:69)`: the last line of ours that led to it."""
-    ours = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename.startswith(_HERE)]
-    where = f" ({os.path.basename(ours[-1].filename)}:{ours[-1].lineno})" if ours else ""
+    ours = [(entry.tb_frame.f_code.co_filename, entry.tb_lineno) for entry in _entries(error)]
+    ours = [f" ({os.path.basename(file)}:{line})" for file, line in ours if file.startswith(_HERE)]
+    where = ours[-1] if ours else ""
     return f"{type(error).__name__}: {error}".split("\n")[0] + where
 
 
