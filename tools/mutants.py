@@ -62,11 +62,6 @@ def build(root, tree):
     return subprocess.run(["tools/setup.sh", "--tests"], cwd=tree).returncode
 
 
-def groups_of(tree, file):
-    """Names of the groups of the default tier that a file maps to."""
-    return subprocess.check_output(["tools/test.sh", "--groups-of", file], cwd=tree, text=True).split()
-
-
 def run_group(tree, group, mutant="", timeout_seconds=None):
     """Exit code, seconds and output of one group's tests; exit code 124 if they took too long."""
     environment = {key: value for key, value in os.environ.items() if key != "MUTANT"}
@@ -93,15 +88,13 @@ def baseline(tree, group, results):
 
 def rounds(tree, mutants):
     """(group, its mutants), cheap groups first: each mutant has gone through the cheap ones before any goes through a dear one."""
-    minutes = {name: group.minutes for name, group in groups.load()[0].items()}
+    table, folders = groups.load(tree / "tests/groups.toml")
     by_group = {}
     for mutant in mutants:
-        for group in groups_of(tree, mutant.file):
+        for group in groups.groups_of(mutant.file, folders):
             by_group.setdefault(group, []).append(mutant)
-    for part, (group, _) in PARTS.items():
-        if group in by_group and (tree / UNIT_TESTS).exists():
-            by_group[part] = by_group[group]
-    return sorted(by_group.items(), key=lambda item: minutes.get(item[0], 0))
+    parts = [(part, by_group[group]) for part, (group, _) in PARTS.items() if group in by_group]
+    return parts + sorted(by_group.items(), key=lambda item: table[item[0]].minutes)
 
 
 def try_mutant(tree, mutant, group, seconds_without):
