@@ -6,13 +6,13 @@ function(tidemark_quick_to_compile target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU,Clang>>:-O1>)
 endfunction()
 
-# tidemark_compile_together(target [FILES n] [BUT FILE ...]): with TIDEMARK_COMPILE_TOGETHER, `n` files (default 12)
+# tidemark_compile_together(target [FILES n] [BUT FILE ...]): with TIDEMARK_COMPILE_TOGETHER, `n` files (default 40)
 # are one translation unit, which halves the build.  Names in anonymous namespaces must be unique in a folder; files
 # that repeat names by design follow BUT.
 function(tidemark_compile_together target)
   cmake_parse_arguments(together "" "FILES" "BUT" ${ARGN})
   if(NOT together_FILES)
-    set(together_FILES 12)
+    set(together_FILES 40)
   endif()
   if(TIDEMARK_COMPILE_TOGETHER)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${together_FILES})

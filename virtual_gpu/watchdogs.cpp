@@ -23,8 +23,8 @@ namespace {
 constexpr Nanoseconds kLooksEvery = 100'000'000;  // kWatchdogThreadSleepMillis
 constexpr std::chrono::seconds kWaitsAtMost{2};   // real time, for a watchdog that may not exist
 constexpr std::chrono::microseconds kBetweenLooks{200};
-constexpr int kDisappointments = 3;  // … after which it is taken not to
-constexpr int kPatience = 100'000;   // questions while nothing moves: then everybody waits for the watchdog
+constexpr int kDisappointments = 3;        // … after which it is taken not to
+constexpr int kQuestionsInVain = 100'000;  // questions while nothing moves: then everybody waits for the watchdog
 
 enum class State { pending, shown, told };
 struct End {
@@ -105,7 +105,7 @@ class Watchdogs {
     const Nanoseconds time = device_clock().host_time();
     in_vain_ = time == looked_at_ ? in_vain_ + 1 : 0;
     looked_at_ = time;
-    return in_vain_ > kPatience;
+    return in_vain_ > kQuestionsInVain;
   }
 
   static void wait_until_asleep(int thread) {

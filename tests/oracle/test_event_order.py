@@ -22,7 +22,6 @@ def run_in_order(order, *arguments, folder):
     return report
 
 
-@pytest.mark.slow("three event orders of one program")
 def test_three_orders_three_answers(tmp_path):
     """2 MiB for the small tensor, 1 GiB for the slow one, and the blocks of 64 MiB of which none could be used again."""
     for order, segments in zip(ORDERS, (1, 2, 3)):

@@ -19,6 +19,16 @@ inline Card card_with_room() {
   return card;
 }
 
+/// The same with the rates and the link of an H100.
+inline Card h100_with_room() {
+  Card card = card_with_room();
+  card.bf16_flops = 989'400'000'000'000;
+  card.fp32_flops = 66'908'160'000'000;
+  card.memory_bandwidth_bytes_per_s = 3'352'320'000'000;
+  card.link = {"nvlink", 450'000'000'000};
+  return card;
+}
+
 /// The programs of a model as transformers 5.17.0 has it, where nothing else is asked for; of one configuration.
 inline answers::ProgramsOf shipped_programs(Spec spec) {
   static const answers::Data data = answers::data_of_folder(TIDEMARK_DATA, "", answers::ReadPrograms::when_asked);

@@ -52,17 +52,17 @@ TEST(DeviceAccount, LeavesTheVerdictOpenBetweenItsEnds) {
   EXPECT_EQ(judged(1000 - 100 - 5 - 7 + 1), false);
 }
 
-Spec spec_of(std::int64_t gpus, Parallel parallel) {
+Spec spec_of_gpus(std::int64_t gpus, Parallel parallel) {
   Spec spec;
   spec.gpus = gpus;
   spec.parallel = parallel;
   return spec;
 }
 
-TEST(CommunicatorsOf, AreNoneOnOneGpu) { EXPECT_TRUE(communicators_of(spec_of(1, Parallel::none)).empty()); }
+TEST(CommunicatorsOf, AreNoneOnOneGpu) { EXPECT_TRUE(communicators_of(spec_of_gpus(1, Parallel::none)).empty()); }
 
 TEST(CommunicatorsOf, AMeshHasOneForEachDimension) {
-  Spec spec = spec_of(16, Parallel::fsdp2);
+  Spec spec = spec_of_gpus(16, Parallel::fsdp2);
   spec.rank = 11;
   spec.gpus_per_node = 8;
   spec.tp = TpSpec{.degree = 2, .plan = {}};

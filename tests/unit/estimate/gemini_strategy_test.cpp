@@ -5,7 +5,7 @@
 namespace tidemark {
 namespace {
 
-Spec spec_of(std::int64_t gpus) {
+Spec spec_of_gemini(std::int64_t gpus) {
   Spec spec;
   spec.model = Value::Map{{"model_type", "llama"},  {"hidden_size", 256},       {"intermediate_size", 512},
                           {"num_hidden_layers", 4}, {"num_attention_heads", 4}, {"num_key_value_heads", 4},
@@ -20,7 +20,7 @@ Spec spec_of(std::int64_t gpus) {
   return spec;
 }
 
-TEST(GeminiStrategy, TakesALoopOfColossalAi) { EXPECT_EQ(refused(spec_of(2)), "nothing"); }
+TEST(GeminiStrategy, TakesALoopOfColossalAi) { EXPECT_EQ(refused(spec_of_gemini(2)), "nothing"); }
 
 struct Refusal {
   const char* field;
@@ -30,7 +30,7 @@ struct Refusal {
 class GeminiRefuses : public testing::TestWithParam<Refusal> {};
 
 TEST_P(GeminiRefuses, WhatIsNotKnown) {
-  Spec spec = spec_of(2);
+  Spec spec = spec_of_gemini(2);
   GetParam().change(spec);
   EXPECT_EQ(refused(spec), GetParam().field);
 }
@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(GeminiStrategy, NeverHoldsLessWhenItKeepsMore) {
   std::int64_t last = 0;
   for (const double shard_param_frac : {1.0, 0.97, 0.9, 0.5, 0.0}) {
-    Spec spec = spec_of(4);
+    Spec spec = spec_of_gemini(4);
     spec.gemini->shard_param_frac = shard_param_frac;
     const std::int64_t peak = peak_bytes(spec);
     EXPECT_GE(peak, last) << shard_param_frac;
@@ -74,7 +74,7 @@ TEST(GeminiStrategy, NeverHoldsLessWhenItKeepsMore) {
 TEST(GeminiStrategy, HoldsLessWithMoreGpus) {
   std::int64_t last = INT64_MAX;
   for (const std::int64_t gpus : {1, 2, 4, 8}) {
-    const std::int64_t between_steps = predicted(spec_of(gpus)).steps.back().end_allocated_bytes;
+    const std::int64_t between_steps = predicted(spec_of_gemini(gpus)).steps.back().end_allocated_bytes;
     EXPECT_LT(between_steps, last) << gpus;
     last = between_steps;
   }

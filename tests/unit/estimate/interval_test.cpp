@@ -4,10 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include "support/block_sizes.h"
+
 namespace tidemark {
 namespace {
 
-constexpr std::int64_t kMib = 1 << 20;
 constexpr StreamId kSide = 1, kOther = 2;
 
 class IntervalTest : public testing::Test {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kLargest = 1 << 26, kHuge = 1LL << 62;
 
-Value llama() {
+Value huge_llama() {
   return Value::Map{{"model_type", "llama"},   {"hidden_size", 64}, {"intermediate_size", 96},
                     {"num_hidden_layers", 2},  {"vocab_size", 128}, {"num_attention_heads", 4},
                     {"num_key_value_heads", 2}};
@@ -42,7 +42,7 @@ TEST(LargeSizes, OfTheSectionsOfAHead) {
 
 TEST(LargeSizes, OfWeightsOnTheHost) {
   Spec spec;
-  spec.model = llama();
+  spec.model = huge_llama();
   for (const char* key : {"num_attention_heads", "num_key_value_heads"}) spec.model.set(key, 1 << 18);
   spec.model.set("hidden_size", kLargest);
   spec.model.set("head_dim", 128);

@@ -20,7 +20,7 @@ TEST(LayerSet, IsWrittenAsShortAsItCanBe) {
   EXPECT_TRUE(layers_to_texts({}).empty());
 }
 
-Spec llama() {
+Spec spec_of_llama() {
   Spec spec;
   spec.model = Value::Map{{"model_type", "llama"},  {"hidden_size", 128},       {"intermediate_size", 344},
                           {"num_hidden_layers", 3}, {"num_attention_heads", 4}, {"vocab_size", 1024}};
@@ -31,7 +31,7 @@ Spec llama() {
 }
 
 TEST(CheckpointedLayers, AreThoseOfTheModel) {
-  Spec all = llama(), named = llama(), some = llama();
+  Spec all = spec_of_llama(), named = spec_of_llama(), some = spec_of_llama();
   named.checkpoint_layers = {"0-2"};
   some.checkpoint_layers = {"0"};
   EXPECT_EQ(peak_bytes(named), peak_bytes(all));
@@ -41,7 +41,7 @@ TEST(CheckpointedLayers, AreThoseOfTheModel) {
 }
 
 TEST(KeptOperators, TakeMemoryAndMustBeRun) {
-  Spec spec = llama();
+  Spec spec = spec_of_llama();
   const std::int64_t nothing = peak_bytes(spec);
   spec.checkpoint_save = {"mm"};
   const std::int64_t products = peak_bytes(spec);
@@ -58,7 +58,7 @@ TEST(KeptOperators, TakeMemoryAndMustBeRun) {
 /// In half precision without fused attention the bias is added; a mode that sees each operator keeps that from being in
 /// place, so that what bmm gave is as it was.
 TEST(KeptOperators, OfMathAttentionAreNotWrittenOver) {
-  Spec spec = llama();
+  Spec spec = spec_of_llama();
   spec.torch = "2.11.0";  // whose efficient attention takes no groups of heads
   spec.model.set("num_key_value_heads", 2);
   spec.dtype = WeightDtype::fp32;

@@ -10,7 +10,7 @@ namespace tidemark {
 namespace {
 
 /// Sizes that every product of small degrees divides.
-Spec spec_of(std::int64_t gpus, Parallel parallel = Parallel::fsdp2) {
+Spec spec_of_product(std::int64_t gpus, Parallel parallel = Parallel::fsdp2) {
   Spec spec;
   spec.model = Value::Map{{"model_type", "llama"},  {"hidden_size", 256},       {"intermediate_size", 512},
                           {"num_hidden_layers", 4}, {"num_attention_heads", 4}, {"num_key_value_heads", 4},
@@ -50,7 +50,7 @@ std::int64_t persistent_bytes(const Spec& spec) { return predicted(spec).steps.b
 
 // torchtitan: pp, dp_replicate, dp_shard, tp; the last varies fastest.
 TEST(Products, RanksAreLaidAsInTorchtitan) {
-  Spec spec = spec_of(2 * 3 * 5 * 7);
+  Spec spec = spec_of_product(2 * 3 * 5 * 7);
   spec.pp = stages(2);
   spec.fsdp2 = copies(3);
   spec.tp = split_by(7);
@@ -61,7 +61,7 @@ TEST(Products, RanksAreLaidAsInTorchtitan) {
 }
 
 TEST(Products, NoTwoRanksHaveOnePlace) {
-  Spec spec = spec_of(24);
+  Spec spec = spec_of_product(24);
   spec.pp = stages(2);
   spec.fsdp2 = copies(2);
   spec.tp = split_by(3);
@@ -74,8 +74,8 @@ TEST(Products, NoTwoRanksHaveOnePlace) {
 }
 
 TEST(Products, PartsOfShardsArePersistentlySmaller) {
-  const std::int64_t shards = persistent_bytes(spec_of(4));
-  Spec both = spec_of(8);
+  const std::int64_t shards = persistent_bytes(spec_of_product(4));
+  Spec both = spec_of_product(8);
   both.tp = split_by(2);
   const std::int64_t parts = persistent_bytes(both);
   EXPECT_LT(parts, shards);
@@ -88,16 +88,16 @@ TEST(Products, PartsOfShardsArePersistentlySmaller) {
 }
 
 TEST(Products, CopiesHoldWhatTheirShardsHold) {
-  Spec spec = spec_of(8);
+  Spec spec = spec_of_product(8);
   spec.fsdp2 = copies(2);
-  EXPECT_EQ(persistent_bytes(spec), persistent_bytes(spec_of(4)));
+  EXPECT_EQ(persistent_bytes(spec), persistent_bytes(spec_of_product(4)));
   spec.fsdp2 = copies(1);  // an all-reduce of one
-  EXPECT_EQ(predicted(spec).peak.allocated_bytes, predicted(spec_of(8)).peak.allocated_bytes);
+  EXPECT_EQ(predicted(spec).peak.allocated_bytes, predicted(spec_of_product(8)).peak.allocated_bytes);
 }
 
 /// Gradients that wait for the other copies in fp32 stay till the end of the pass.
 TEST(Products, CopiesKeepWhatTheyReducedInAnotherType) {
-  Spec spec = spec_of(8);
+  Spec spec = spec_of_product(8);
   spec.batch = 1;
   spec.seq = 8;  // so the peak is at the end of the backward pass, not at the logits
   spec.fsdp2 = Fsdp2Spec{.reduce_dtype = PolicyDtype::fp32};
@@ -107,7 +107,7 @@ TEST(Products, CopiesKeepWhatTheyReducedInAnotherType) {
 }
 
 TEST(Products, RefuseByNameWhatTorchDoesNotDo) {
-  Spec spec = spec_of(16);
+  Spec spec = spec_of_product(16);
   spec.tp = split_by(2);
   spec.fsdp2 = Fsdp2Spec{.reshard_after_forward = "2"};
   EXPECT_EQ(refused(spec), "fsdp2.reshard_after_forward");

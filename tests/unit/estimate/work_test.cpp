@@ -9,7 +9,7 @@
 namespace tidemark {
 namespace {
 
-Value llama() {
+Value llama_of_work() {
   return Value::Map{{"model_type", "llama"},    {"hidden_size", 64},
                     {"intermediate_size", 176}, {"num_hidden_layers", 2},
                     {"num_attention_heads", 4}, {"num_key_value_heads", 4},
@@ -18,7 +18,7 @@ Value llama() {
 
 Spec text() {
   Spec spec;
-  spec.model = llama();
+  spec.model = llama_of_work();
   spec.batch = 2;
   spec.seq = 32;
   spec.steps = 1;

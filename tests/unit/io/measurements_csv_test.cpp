@@ -7,7 +7,7 @@
 namespace tidemark::io {
 namespace {
 
-std::string refusal(const std::string& text) {
+std::string refusal_of_csv(const std::string& text) {
   const auto error = error_of([&] { read_measurements_csv(text, "mine.csv"); });
   return error ? error->what() : "no error";
 }
@@ -50,18 +50,18 @@ TEST(MeasurementsCsv, HasRowsSpecsAndCommands) {
 }
 
 TEST(MeasurementsCsv, SaysWhereAndWhatIsWrong) {
-  EXPECT_EQ(refusal("id\n"), "mine.csv: it has no rows (the first line names the columns)");
-  EXPECT_EQ(refusal("metrc,gpu\nreserved,t4\n"),
+  EXPECT_EQ(refusal_of_csv("id\n"), "mine.csv: it has no rows (the first line names the columns)");
+  EXPECT_EQ(refusal_of_csv("metrc,gpu\nreserved,t4\n"),
             "mine.csv: line 1: there is no column \"metrc\" (did you mean metric?)");
-  EXPECT_EQ(refusal("gpu,gpu\nt4,t4\n"), "mine.csv: line 1: the column \"gpu\" is given twice");
-  EXPECT_EQ(refusal("gpu,metric\nt4\n"), "mine.csv: line 2: 1 cells under 2 columns");
-  EXPECT_EQ(refusal("gpu,metric,measured_gib\nt4,reserved,much\n"),
+  EXPECT_EQ(refusal_of_csv("gpu,gpu\nt4,t4\n"), "mine.csv: line 1: the column \"gpu\" is given twice");
+  EXPECT_EQ(refusal_of_csv("gpu,metric\nt4\n"), "mine.csv: line 2: 1 cells under 2 columns");
+  EXPECT_EQ(refusal_of_csv("gpu,metric,measured_gib\nt4,reserved,much\n"),
             "mine.csv: line 2: measured_gib: expected a size, found \"much\"");
-  EXPECT_EQ(refusal("gpu,metric,measured_bytes,batch\nt4,reserved,5,many\n"),
+  EXPECT_EQ(refusal_of_csv("gpu,metric,measured_bytes,batch\nt4,reserved,5,many\n"),
             "mine.csv: line 2: batch: expected a whole number, found \"many\"");
-  EXPECT_EQ(refusal("gpu,metric,measured_bytes,command\nt4,reserved,5,\"a \"\"b\"\n"),
+  EXPECT_EQ(refusal_of_csv("gpu,metric,measured_bytes,command\nt4,reserved,5,\"a \"\"b\"\n"),
             "mine.csv: line 2: command: a quote is not closed");
-  EXPECT_EQ(refusal("gpu,metric\nt4,reserved\n"),
+  EXPECT_EQ(refusal_of_csv("gpu,metric\nt4,reserved\n"),
             "mine.csv: line 2: \"measured_bytes\" is missing (only a run that is \"out_of_memory\" may have none)");
 }
 

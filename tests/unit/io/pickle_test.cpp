@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::string_literals;
 
-Errc refusal(const std::string& bytes) {
+Errc refusal_of_pickle(const std::string& bytes) {
   const auto error = error_of([&] { read_pickle(bytes, "p"); });
   EXPECT_TRUE(error);
   return error ? error->code() : Errc::usage;
@@ -49,8 +49,8 @@ TEST(Pickle, SharesWhatIsShared) {
 }
 
 TEST(Pickle, NeverMakesObjects) {
-  EXPECT_EQ(refusal("cos\nsystem\n(S'true'\ntR."), Errc::unsupported);
-  EXPECT_EQ(refusal("\x80\x04\x8c\x02os\x8c\x06system\x93."s), Errc::unsupported);
+  EXPECT_EQ(refusal_of_pickle("cos\nsystem\n(S'true'\ntR."), Errc::unsupported);
+  EXPECT_EQ(refusal_of_pickle("\x80\x04\x8c\x02os\x8c\x06system\x93."s), Errc::unsupported);
 }
 
 TEST(Pickle, RefusesWhatIsBroken) {
@@ -77,7 +77,7 @@ TEST(Pickle, RefusesWhatIsBroken) {
                                    "\x01."s,
                                    "]((e."s,
                                    "(]0e."s})
-    EXPECT_EQ(refusal(bytes), Errc::bad_file) << testing::PrintToString(bytes);
+    EXPECT_EQ(refusal_of_pickle(bytes), Errc::bad_file) << testing::PrintToString(bytes);
 }
 
 TEST(Pickle, TakesAnAddressWithItsTopBitForTheLargestNumber) {

@@ -7,7 +7,7 @@
 namespace tidemark::io {
 namespace {
 
-std::string refusal(std::string_view text) {
+std::string refusal_of_json(std::string_view text) {
   const auto error = error_of([&] { value_from_json(text, "x.json"); });
   return error ? error->what() : "no error";
 }
@@ -31,12 +31,12 @@ TEST(ValueJson, GivesBackWhatItWrote) {
 }
 
 TEST(ValueJson, Refuses) {
-  EXPECT_EQ(refusal("{\n\"a\": 1,\n,}"), "x.json: it is not JSON: mistake in line 3");
-  EXPECT_EQ(refusal(""), "x.json: it is not JSON: mistake in line 1");
-  EXPECT_EQ(refusal("{\"a\": 1, \"a\": 2}"), "x.json: the key \"a\" is given twice");
-  EXPECT_EQ(refusal(std::string(100'000, '[')), "x.json: it is nested too deeply");
-  EXPECT_EQ(refusal("18446744073709551615"), "x.json: the number 18446744073709551615 is too large");
-  EXPECT_EQ(refusal("1e999"), "x.json: it is not JSON that can be read: a number is too large");
+  EXPECT_EQ(refusal_of_json("{\n\"a\": 1,\n,}"), "x.json: it is not JSON: mistake in line 3");
+  EXPECT_EQ(refusal_of_json(""), "x.json: it is not JSON: mistake in line 1");
+  EXPECT_EQ(refusal_of_json("{\"a\": 1, \"a\": 2}"), "x.json: the key \"a\" is given twice");
+  EXPECT_EQ(refusal_of_json(std::string(100'000, '[')), "x.json: it is nested too deeply");
+  EXPECT_EQ(refusal_of_json("18446744073709551615"), "x.json: the number 18446744073709551615 is too large");
+  EXPECT_EQ(refusal_of_json("1e999"), "x.json: it is not JSON that can be read: a number is too large");
 }
 
 }  // namespace

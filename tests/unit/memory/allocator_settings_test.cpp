@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 
+#include "support/block_sizes.h"
+
 namespace tidemark {
 namespace {
-
-constexpr std::int64_t kMib = 1 << 20;
 
 TEST(AllocatorSettings, DefaultsArePyTorchs) {
   const AllocatorSettings settings = parse_allocator_settings("");

@@ -7,12 +7,12 @@
 #include "base/check.h"
 #include "base/error.h"
 
+#include "support/block_sizes.h"
+
 namespace tidemark {
 namespace {
 
 using testing::ElementsAre;
-
-constexpr std::int64_t kMib = 1 << 20;
 
 CachingAllocatorConfig with(const char* settings, std::int64_t total_mib = 1024,
                             StreamWork work = StreamWork::finished) {

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "support/block_sizes.h"
+
 namespace tidemark {
 namespace {
-
-constexpr std::int64_t kMib = 1 << 20;
 
 struct RoundingCase {
   const char* name;

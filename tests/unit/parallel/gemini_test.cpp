@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "parallel/gemini_manager.h"
 
+#include "support/block_sizes.h"
+
 namespace tidemark {
 namespace {
-
-constexpr std::int64_t kSmallest = 512;  // bytes of the smallest block
 
 using enum ChunkTensorState;
 
@@ -42,7 +42,7 @@ TEST_P(GeminiRanks, HoldOneNth) {
   add({1 << 20, 1 << 19, 1 << 19});
   const StepHooks hooks =
       gemini(run_, root_, {.ranks = GetParam(), .search = {.search_range_m = 0, .min_chunk_size_m = 1}});
-  EXPECT_EQ(allocated_bytes(), (2 + 4) * (1 << 21) / GetParam() + 7 * kSmallest);
+  EXPECT_EQ(allocated_bytes(), (2 + 4) * (1 << 21) / GetParam() + 7 * kSmallestBlock);
 }
 
 /// What ranks have of a parameter is all of it, once, whatever is unused in chunks.

@@ -5,10 +5,12 @@
 #include "base/check.h"
 #include "parallel/zero3_parameters.h"
 
+#include "support/block_sizes.h"
+
 namespace tidemark {
 namespace {
 
-constexpr std::int64_t kBucket = 256, kSmallest = 512;  // elements; bytes of the smallest block
+constexpr std::int64_t kBucket = 256;  // elements
 
 /// A few parameters, of which one belongs to the root.
 class Zero3 : public testing::Test {
@@ -22,7 +24,7 @@ class Zero3 : public testing::Test {
   /// What stays after deepspeed.initialize(), but for what does not depend on the parameters.
   std::int64_t persistent_bytes(std::int64_t ranks) {
     hooks_ = zero3(run_, root_, {trainable_parameters(root_)}, {.ranks = ranks, .reduce_bucket_size = kBucket});
-    return run_.allocator().totals().allocated_bytes - kBucket * 2 - 2 * kSmallest;  // inf_or_nan_tracker, barrier
+    return run_.allocator().totals().allocated_bytes - kBucket * 2 - 2 * kSmallestBlock;  // inf_or_nan_tracker, barrier
   }
 
   tidemark::Run run_{RunConfig()};

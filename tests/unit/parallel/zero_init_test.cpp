@@ -5,10 +5,10 @@
 #include "base/error.h"
 #include "parallel/zero3_parameters.h"
 
+#include "support/block_sizes.h"
+
 namespace tidemark {
 namespace {
-
-constexpr std::int64_t kSmallest = 512;  // bytes of the smallest block
 
 /// Two layers, of which one has a rotary embedding, and a head.
 class ZeroInitOf : public testing::TestWithParam<std::tuple<std::int64_t, bool>> {
@@ -32,13 +32,13 @@ class ZeroInitOf : public testing::TestWithParam<std::tuple<std::int64_t, bool>>
 
 TEST_P(ZeroInitOf, LeavesOnePartOfEachParameterAndTheBuffers) {
   const std::shared_ptr<ParameterStore> store = made();
-  EXPECT_EQ(allocated(), 2 * (2 * (1 << 12) + (1 << 10)) / std::get<0>(GetParam()) + 2 * kSmallest);
+  EXPECT_EQ(allocated(), 2 * (2 * (1 << 12) + (1 << 10)) / std::get<0>(GetParam()) + 2 * kSmallestBlock);
 }
 
 TEST_P(ZeroInitOf, LeavesOnePartOfWhatIsTied) {
   root_["head"].tie("weight", root_["first"], "weight");
   const std::shared_ptr<ParameterStore> store = made();
-  EXPECT_EQ(allocated(), 2 * ((1 << 12) + (1 << 10)) / std::get<0>(GetParam()) + 2 * kSmallest);
+  EXPECT_EQ(allocated(), 2 * ((1 << 12) + (1 << 10)) / std::get<0>(GetParam()) + 2 * kSmallestBlock);
 }
 
 TEST_P(ZeroInitOf, CutsParametersInTheOrderInWhichModulesAreFinished) {

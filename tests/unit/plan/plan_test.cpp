@@ -23,7 +23,7 @@ Spec llama() {
   return spec;
 }
 
-Engine engine_with(std::int64_t total_bytes) {
+Engine engine_of(std::int64_t total_bytes) {
   Card card = card_with_room();
   card.total_bytes = total_bytes;
   card.bf16_flops = 989'400'000'000'000;
@@ -92,7 +92,7 @@ void expect_the_best(const Question& asked, Goal goal, const Engine& engine, con
 class PlanOfRealPredictions : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(PlanOfRealPredictions, IsTheBestOfEverything) {
-  const Engine engine = engine_with(std::int64_t{720} << 20);
+  const Engine engine = engine_of(std::int64_t{720} << 20);
   const Question asked = question(GetParam());
   for (const auto& [goal, best] : of_everything(asked, engine)) {
     SCOPED_TRACE(static_cast<int>(goal));
@@ -105,7 +105,7 @@ TEST(PlanOfRealPredictions, IsTheBestOfEverythingThatIsFree) {
   Question asked = question(1);
   asked.freedom.fixed.clear();
   for (const std::int64_t mebibytes : {690, 720}) {
-    const Engine engine = engine_with(mebibytes << 20);
+    const Engine engine = engine_of(mebibytes << 20);
     const Best best = of_everything(asked, engine).at(Goal::fastest);
     const Plan plan = make_plan(asked, Goal::fastest, engine);
     ASSERT_EQ(plan.answers.empty(), best.fitting == 0) << mebibytes;
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(Gpus, PlanOfRealPredictions, testing::Values(1, 2));
 
 TEST(PlanOfRealPredictions, ReadsItsOwnChanges) {
   const Question asked = question(2);
-  for (const Planned& answer : make_plan(asked, Goal::fastest, engine_with(std::int64_t{1} << 32)).answers) {
+  for (const Planned& answer : make_plan(asked, Goal::fastest, engine_of(std::int64_t{1} << 32)).answers) {
     Value keys = merged(write_fields(asked.spec), answer.change);
     Spec again;
     read_fields(keys, again);
@@ -128,7 +128,7 @@ TEST(PlanOfRealPredictions, ReadsItsOwnChanges) {
 }
 
 TEST(Largest, FitsAndTheNextDoesNot) {
-  const Engine engine = engine_with(std::int64_t{900} << 20);
+  const Engine engine = engine_of(std::int64_t{900} << 20);
   const Oracle oracle = make_oracle(engine);
   for (const Size size : {Size::batch, Size::seq}) {
     const LargestPlan found = largest(question(1), size, engine);

@@ -11,7 +11,7 @@
 namespace tidemark::plan {
 namespace {
 
-Spec llama() {
+Spec spec_of_llama() {
   Spec spec;
   spec.batch = 8;
   spec.seq = 2048;
@@ -30,12 +30,12 @@ Bounds bounds(std::int64_t gpus, std::int64_t samples) {
 
 TEST(PlanSpace, EveryCandidateTakesAllSamplesOfAStep) {
   for (const std::int64_t gpus : {1, 2, 8})
-    for (const Spec& one : specs_of(make_space(llama(), bounds(gpus, 64), {})))
+    for (const Spec& one : specs_of(make_space(spec_of_llama(), bounds(gpus, 64), {})))
       EXPECT_EQ(one.batch * one.grad_accumulation * data_parallel_ranks(one), 64);
 }
 
 TEST(PlanSpace, EveryCandidateCanBeReadAgain) {
-  for (const Spec& one : specs_of(make_space(llama(), bounds(2, 16), {}))) {
+  for (const Spec& one : specs_of(make_space(spec_of_llama(), bounds(2, 16), {}))) {
     Spec again;
     read_fields(write_fields(one), again);
     EXPECT_NO_THROW(check_spec(again));
@@ -45,12 +45,12 @@ TEST(PlanSpace, EveryCandidateCanBeReadAgain) {
 
 TEST(PlanSpace, NoTwoCandidatesAreTheSame) {
   std::set<std::string> seen;
-  for (const Spec& one : specs_of(make_space(llama(), bounds(4, 16), {})))
+  for (const Spec& one : specs_of(make_space(spec_of_llama(), bounds(4, 16), {})))
     ASSERT_TRUE(seen.insert(io::write_spec_json(one)).second);
 }
 
 TEST(PlanShare, PartsAreWholeFamiliesAndTogetherTheSpace) {
-  const Space whole = make_space(llama(), bounds(4, 16), {});
+  const Space whole = make_space(spec_of_llama(), bounds(4, 16), {});
   std::set<std::size_t> numbers;
   std::size_t families = 0;
   for (std::int64_t part = 0; part < 7; ++part) {
@@ -72,7 +72,7 @@ TEST(PlanShare, PartsAreWholeFamiliesAndTogetherTheSpace) {
 }
 
 TEST(PlanShare, NamedCandidatesAlone) {
-  const Space whole = make_space(llama(), bounds(4, 16), {});
+  const Space whole = make_space(spec_of_llama(), bounds(4, 16), {});
   Share share;
   share.numbers = {3, 0, 12}, share.candidates = 100;
   const Space mine = shared(whole, share);
@@ -83,13 +83,13 @@ TEST(PlanShare, NamedCandidatesAlone) {
 }
 
 TEST(PlanSpace, WhatIsAskedAboutComesFirstAndHasNoChanges) {
-  const Space space = make_space(llama(), bounds(1, 8), {});
+  const Space space = make_space(spec_of_llama(), bounds(1, 8), {});
   EXPECT_EQ(space.candidates.front().changes, 0);
   EXPECT_EQ(space.spec(0).batch, 8);
 }
 
 TEST(PlanSpace, FamiliesBeginWithTheSmallestPass) {
-  const Space space = make_space(llama(), bounds(8, 64), {});
+  const Space space = make_space(spec_of_llama(), bounds(8, 64), {});
   for (const auto& family : space.families)
     for (std::size_t i = 1; i < family.size(); ++i)
       EXPECT_LE(space.samples_per_pass(family[i - 1]), space.samples_per_pass(family[i]));
@@ -98,7 +98,7 @@ TEST(PlanSpace, FamiliesBeginWithTheSmallestPass) {
 TEST(PlanSpace, HasEveryStrategyOfEightGpus) {
   std::set<Parallel> found;
   bool tp = false, pp = false, cp = false, offload = false;
-  for (const Spec& one : specs_of(make_space(llama(), bounds(8, 64), {}))) {
+  for (const Spec& one : specs_of(make_space(spec_of_llama(), bounds(8, 64), {}))) {
     found.insert(one.parallel);
     tp |= one.tp.has_value();
     pp |= one.pp.has_value();
@@ -111,7 +111,7 @@ TEST(PlanSpace, HasEveryStrategyOfEightGpus) {
 }
 
 TEST(PlanSpace, WhatIsFixedStays) {
-  Spec spec = llama();
+  Spec spec = spec_of_llama();
   spec.checkpointing = Checkpointing::reentrant;
   for (const Spec& one :
        specs_of(make_space(spec, bounds(1, 8), {.fixed = {"checkpointing", "micro_batch"}, .allowed = {}}))) {
@@ -122,13 +122,13 @@ TEST(PlanSpace, WhatIsFixedStays) {
 
 TEST(PlanSpace, WhatChangesTheTrainingIsThereWhereItIsAllowed) {
   Bounds one = bounds(1, 8);
-  for (const Spec& candidate : specs_of(make_space(llama(), one, {}))) {
+  for (const Spec& candidate : specs_of(make_space(spec_of_llama(), one, {}))) {
     EXPECT_FALSE(candidate.lora);
     EXPECT_EQ(candidate.optimizer, OptimizerName::adamw);
   }
   one.values["lora"] = {"4", "32"};
   std::set<std::int64_t> ranks;
-  for (const Spec& candidate : specs_of(make_space(llama(), one, {.fixed = {}, .allowed = {"lora"}})))
+  for (const Spec& candidate : specs_of(make_space(spec_of_llama(), one, {.fixed = {}, .allowed = {"lora"}})))
     if (candidate.lora) ranks.insert(candidate.lora->r);
   EXPECT_THAT(ranks, testing::ElementsAre(4, 32));
 }
@@ -136,7 +136,7 @@ TEST(PlanSpace, WhatChangesTheTrainingIsThereWhereItIsAllowed) {
 TEST(PlanSpace, QuantizationBringsAdapters) {
   const Freedom freedom{.fixed = {}, .allowed = {"quantization"}};
   bool is_there = false;
-  for (const Spec& candidate : specs_of(make_space(llama(), bounds(2, 8), freedom))) {
+  for (const Spec& candidate : specs_of(make_space(spec_of_llama(), bounds(2, 8), freedom))) {
     if (!candidate.quantization) continue;
     is_there = true;
     ASSERT_TRUE(candidate.lora);
@@ -149,7 +149,7 @@ TEST(PlanSpace, QuantizationBringsAdapters) {
 
 void refused(const Bounds& bounds, const Freedom& freedom, const char* says) {
   try {
-    make_space(llama(), bounds, freedom);
+    make_space(spec_of_llama(), bounds, freedom);
     FAIL() << "nothing was refused";
   } catch (const Error& error) {
     EXPECT_THAT(error.message() + " " + error.hint(), testing::HasSubstr(says));

@@ -10,15 +10,6 @@
 namespace tidemark::plan {
 namespace {
 
-Card card() {
-  Card card = card_with_room();
-  card.bf16_flops = 989'400'000'000'000;
-  card.fp32_flops = 66'908'160'000'000;
-  card.memory_bandwidth_bytes_per_s = 3'352'320'000'000;
-  card.link = {"nvlink", 450'000'000'000};
-  return card;
-}
-
 PassWork some_pass() {
   PassWork pass;
   pass.work.products[{true, 2048, 4096, 4096}] = 3000;
@@ -28,7 +19,7 @@ PassWork some_pass() {
   return pass;
 }
 
-double seconds(const Spec& spec, const PassWork& work, const Card& on) {
+double seconds_of(const Spec& spec, const PassWork& work, const Card& on) {
   const Efficiency plain;
   return step_time(spec, work, {on, plain}).seconds;
 }
@@ -66,20 +57,20 @@ RC_GTEST_PROP(StepTime, IsNeverLessForMoreWork, ()) {
       for (auto* bytes : {&more.work.trained_bytes, &more.work.parameter_bytes}) *bytes += 1 << 20;
       more.work.forward_bytes += 1 << 20;
   }
-  RC_ASSERT(seconds(spec, more, card()) >= seconds(spec, less, card()) * (1 - 1e-12));
+  RC_ASSERT(seconds_of(spec, more, h100_with_room()) >= seconds_of(spec, less, h100_with_room()) * (1 - 1e-12));
 }
 
 RC_GTEST_PROP(StepTime, IsNeverMoreOnAFasterCard, ()) {
   const Spec spec = any_spec();
   const PassWork work = any_pass();
-  Card faster = card();
+  Card faster = h100_with_room();
   const auto times = *rc::gen::inRange<std::int64_t>(1, 5);
   switch (*rc::gen::inRange(0, 3)) {
     case 0: faster.memory_bandwidth_bytes_per_s *= times; break;
     case 1: faster.link.bytes_per_s *= times; break;
     default: faster.bf16_flops *= times; break;
   }
-  RC_ASSERT(seconds(spec, work, faster) <= seconds(spec, work, card()) * (1 + 1e-12));
+  RC_ASSERT(seconds_of(spec, work, faster) <= seconds_of(spec, work, h100_with_room()) * (1 + 1e-12));
 }
 
 RC_GTEST_PROP(ProductTimes, AreNeverLessForALargerProduct, ()) {

@@ -12,15 +12,6 @@
 namespace tidemark::plan {
 namespace {
 
-Card card() {
-  Card card = card_with_room();
-  card.bf16_flops = 989'400'000'000'000;
-  card.fp32_flops = 66'908'160'000'000;
-  card.memory_bandwidth_bytes_per_s = 3'352'320'000'000;
-  card.link = {"nvlink", 450'000'000'000};
-  return card;
-}
-
 PassWork pass() {
   PassWork pass;
   pass.work.products[{true, 2048, 4096, 4096}] = 3000;
@@ -42,7 +33,7 @@ double seconds(const Spec& spec, const PassWork& work, const Card& on) {
   const Efficiency plain;
   return step_time(spec, work, {on, plain}).seconds;
 }
-double seconds(const Spec& spec) { return seconds(spec, pass(), card()); }
+double seconds(const Spec& spec) { return seconds(spec, pass(), h100_with_room()); }
 
 TEST(StepTime, HasTheOptimizerOncePerStep) {
   Spec adam = spec_of(1, Parallel::none), sgd = adam;
@@ -89,7 +80,7 @@ TEST(StepTime, IsLessByAFasterNetwork) {
   Spec spec = spec_of(64, Parallel::zero1);
   spec.gpus_per_node = 8;
   const Efficiency plain;
-  const Card on = card();
+  const Card on = h100_with_room();
   EXPECT_LT(step_time(spec, pass(), {on, plain, 100e9}).seconds, step_time(spec, pass(), {on, plain, 10e9}).seconds);
 }
 
@@ -103,7 +94,7 @@ TEST(StepTime, WaitsForTheHostToCallOperationsAndCollectives) {
   spec.tp = TpSpec{};
   spec.tp->degree = 8;
   Efficiency reached;
-  const Card on = card();
+  const Card on = h100_with_room();
   const double waits_for_none = step_time(spec, small, {on, reached}).seconds;
   reached.seconds_per_operation = 2e-5;
   const double for_operations = step_time(spec, small, {on, reached}).seconds;
@@ -133,7 +124,7 @@ TEST(StepTime, IsLessWhereEachRankSendsAPartToTheNextStage) {
   spec.pp->degree = 2;
   spec.batch = spec.pp->microbatches = 16;
   const Efficiency plain;
-  const Card on = card();
+  const Card on = h100_with_room();
   EXPECT_LT(step_time(spec, pass(), {on, plain, 0, true}).seconds, step_time(spec, pass(), {on, plain}).seconds);
 }
 
@@ -150,7 +141,7 @@ TEST(StepTime, HidesNothingOfOneBucket) {
 TEST(StepTime, IsMoreWhereComputingIsSlowerBesideCollectives) {
   const Spec spec = spec_of(8, Parallel::fsdp1);
   Efficiency reached;
-  const Card on = card();
+  const Card on = h100_with_room();
   const double alone = step_time(spec, pass(), {on, reached}).seconds;
   reached.beside_collectives = 0.6;
   EXPECT_GT(step_time(spec, pass(), {on, reached}).seconds, alone);
@@ -162,9 +153,9 @@ TEST(StepTime, HasForwardAndBackwardPassesThatEachWaitForTheHost) {
   work.work.flops = 2.0 * 2048 * 4096 * 4096 * 3000;
   work.work.forward_flops = work.work.flops / 3;
   const Spec spec = spec_of(1, Parallel::none);
-  const double on_card = seconds(spec, work, card());
+  const double on_card = seconds(spec, work, h100_with_room());
   Efficiency reached;
-  const Card on = card();
+  const Card on = h100_with_room();
   reached.seconds_per_operation = 1e-5;
   const double products = work.work.flops / 989.4e12;
   work.work.operations = work.work.forward_operations = static_cast<std::int64_t>(products / 2 / 1e-5);
@@ -212,7 +203,7 @@ TEST(StepTime, OfFsdp2HasItsCopies) {
 TEST(StepTime, HasTheBandOfItsCard) {
   Efficiency reached;
   reached.band = {0.9, 1.3};
-  const Card on = card();
+  const Card on = h100_with_room();
   const StepTime time = step_time(spec_of(1, Parallel::none), pass(), {on, reached});
   EXPECT_DOUBLE_EQ(time.low_seconds, 0.9 * time.seconds);
   EXPECT_DOUBLE_EQ(time.high_seconds, 1.3 * time.seconds);
@@ -225,7 +216,7 @@ Engine gpt_neo() {
   std::ifstream file(TIDEMARK_SOURCE_DIR "/data/programs/5.17.0/gpt_neo");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   return {.model_config = config,
-          .card = card(),
+          .card = h100_with_room(),
           .programs =
               [config, text](const Spec& spec) {
                 std::vector<Program> programs;

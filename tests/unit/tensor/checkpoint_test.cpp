@@ -6,10 +6,10 @@
 #include "tensor/engine.h"
 #include "tensor/second_forward.h"
 
+#include "support/block_sizes.h"
+
 namespace tidemark {
 namespace {
-
-constexpr std::int64_t kBlock = 512;  // every tensor here takes one
 
 struct Checkpoint : testing::Test {
   tidemark::Run run{RunConfig()};
@@ -19,7 +19,7 @@ struct Checkpoint : testing::Test {
     tensor.impl().requires_grad = true;
     return tensor;
   }
-  std::int64_t live_blocks() { return run.allocator().totals().allocated_bytes / kBlock; }
+  std::int64_t live_blocks() { return run.allocator().totals().allocated_bytes / kSmallestBlock; }
   std::size_t allocations() { return run.ledger().size(); }
 };
 
@@ -94,8 +94,8 @@ TEST_F(Checkpoint, LetsGoOfItsArguments) {
   EXPECT_EQ(live_blocks(), 2);  // w and its gradient
 }
 
-/// Everything that a run tells of its events, by numbers.
-std::vector<std::int64_t> told(const tidemark::Run& run) {
+/// The history and the ledger of a run, as integers.
+std::vector<std::int64_t> record_of(const tidemark::Run& run) {
   std::vector<std::int64_t> all;
   for (const std::int32_t event : run.history()) all.push_back(event);
   for (const LedgerEntry& entry : run.ledger()) {
@@ -137,7 +137,7 @@ TEST_F(Checkpoint, EqualBlocksRunAgainAsTheFirstOfThem) {
   const auto all = [&](bool repeat, std::initializer_list<std::int64_t> widths) {
     tidemark::Run one{RunConfig()};
     train(one, gated, repeat, widths);
-    return std::pair(told(one), one.next_sequence);
+    return std::pair(record_of(one), one.next_sequence);
   };
   for (const auto widths : {std::initializer_list<std::int64_t>{1024, 1024, 1024, 1024}, {1024, 1, 1, 1024}}) {
     const auto [expected, nodes] = all(false, widths);
@@ -155,7 +155,7 @@ TEST_F(Checkpoint, ABlockThatLeavesMoreBehindRunsAgainItself) {
   const auto all = [&](bool repeat) {
     tidemark::Run one{RunConfig()};
     train(one, leaves, repeat, {1024, 1024, 1024});
-    return std::pair(told(one), one.next_sequence);
+    return std::pair(record_of(one), one.next_sequence);
   };
   EXPECT_EQ(all(true), all(false));
 }

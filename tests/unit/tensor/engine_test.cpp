@@ -9,6 +9,8 @@
 
 #include "ops/ops.h"
 
+#include "support/block_sizes.h"
+
 namespace tidemark {
 namespace {
 
@@ -23,35 +25,33 @@ struct Engine : testing::Test {
   std::int64_t live_bytes() { return run.allocator().totals().allocated_bytes; }
 };
 
-constexpr std::int64_t kBlock = 512;  // every tensor here takes one
-
 TEST_F(Engine, TemporariesDieBeforeTheNextOperation) {
   const Tensor x = empty(run, {8}, Dtype::f32);
   const Tensor y = neg(neg(neg(x)));
-  EXPECT_EQ(live_bytes(), 2 * kBlock);
-  EXPECT_EQ(run.allocator().stats().allocated_bytes.peak, 3 * kBlock);  // x, one temporary, one result
+  EXPECT_EQ(live_bytes(), 2 * kSmallestBlock);
+  EXPECT_EQ(run.allocator().stats().allocated_bytes.peak, 3 * kSmallestBlock);  // x, one temporary, one result
 }
 
 TEST_F(Engine, KeepsNothingWithoutAParameter) {
   Tensor x = empty(run, {8}, Dtype::f32);
   x = silu(std::move(x));
   EXPECT_FALSE(x.requires_grad());
-  EXPECT_EQ(live_bytes(), kBlock);
+  EXPECT_EQ(live_bytes(), kSmallestBlock);
 }
 
 TEST_F(Engine, KeepsNothingUnderNoGrad) {
   const Tensor w = parameter({8});
   const NoGrad no_grad(run);
   const Tensor y = silu(silu(w));
-  EXPECT_EQ(live_bytes(), 2 * kBlock);
+  EXPECT_EQ(live_bytes(), 2 * kSmallestBlock);
 }
 
 TEST_F(Engine, ReleasesWhatWasSavedAsItPasses) {
   const Tensor w = parameter({8});
   Tensor y = silu(silu(silu(w)));
-  EXPECT_EQ(live_bytes(), 4 * kBlock);
+  EXPECT_EQ(live_bytes(), 4 * kSmallestBlock);
   backward(y);
-  EXPECT_EQ(live_bytes(), 3 * kBlock);  // w, its gradient, y
+  EXPECT_EQ(live_bytes(), 3 * kSmallestBlock);  // w, its gradient, y
 }
 
 TEST_F(Engine, GoesBackFromAPlaceWhoseTensorIsGone) {
@@ -61,7 +61,7 @@ TEST_F(Engine, GoesBackFromAPlaceWhoseTensorIsGone) {
   y.reset();
   backward(std::vector<Edge>{place}, {empty(run, {8}, Dtype::f32)});
   EXPECT_TRUE(w.grad());
-  EXPECT_EQ(live_bytes(), 2 * kBlock);
+  EXPECT_EQ(live_bytes(), 2 * kSmallestBlock);
 }
 
 TEST_F(Engine, ComputesNothingButTheGradientThatIsAskedFor) {
@@ -75,7 +75,7 @@ TEST_F(Engine, ComputesNothingButTheGradientThatIsAskedFor) {
   for (std::size_t i = before; i < run.ledger().size(); ++i) makers.insert(run.ledger()[i].op);
   EXPECT_EQ(makers, (std::set<std::string>{"-", "MmBackward0", "SiluBackward0"}));
   std::int64_t kept = 0;
-  for (std::size_t i = before; i < run.ledger().size(); ++i) kept += run.ledger()[i].bytes == kBlock;
+  for (std::size_t i = before; i < run.ledger().size(); ++i) kept += run.ledger()[i].bytes == kSmallestBlock;
   EXPECT_EQ(kept, 3);  // what it began with, silu's gradient and the one of x; not of w
 }
 
@@ -83,7 +83,7 @@ TEST_F(Engine, StealsAGradientThatNobodyElseHolds) {
   const Tensor w = parameter({8});
   const Tensor y = neg(w);
   backward(y);
-  EXPECT_EQ(live_bytes(), 3 * kBlock);
+  EXPECT_EQ(live_bytes(), 3 * kSmallestBlock);
   EXPECT_EQ(run.category_of(*w.grad().impl().storage), Category::gradients);
 }
 
@@ -107,7 +107,7 @@ TEST_F(Engine, AddsUpInPlaceOnlyWhenItIsTheSoleOwner) {
   const Tensor x = neg(w);
   const Tensor y = add(x, x);  // one gradient, twice: shared, so the sum is a new tensor
   backward(y);
-  EXPECT_EQ(live_bytes(), 4 * kBlock);
+  EXPECT_EQ(live_bytes(), 4 * kSmallestBlock);
 }
 
 TEST_F(Engine, SumsAGradientToWhatWasBroadcast) {
@@ -130,16 +130,16 @@ TEST_F(Engine, DestroysALongChainWithoutRecursion) {
   Tensor x = w;
   for (int i = 0; i < 200'000; ++i) x = add_scalar(std::move(x));
   x.reset();
-  EXPECT_EQ(live_bytes(), kBlock);
+  EXPECT_EQ(live_bytes(), kSmallestBlock);
 }
 
 TEST_F(Engine, ACheckpointedBlockKeepsItsInputAlone) {
   const Tensor w = parameter({8});
   const Tensor x = neg(w);
   const Tensor y = checkpoint(run, [x] { return silu(silu(silu(x))); })[0];
-  EXPECT_EQ(live_bytes(), 3 * kBlock);  // w, x, y
+  EXPECT_EQ(live_bytes(), 3 * kSmallestBlock);  // w, x, y
   backward(y);
-  EXPECT_EQ(live_bytes(), 4 * kBlock);
+  EXPECT_EQ(live_bytes(), 4 * kSmallestBlock);
 }
 
 TEST(Runs, AreIndependent) {
@@ -213,8 +213,8 @@ std::vector<std::int64_t> curve(const tidemark::Run& run) {
   return numbers;
 }
 
-/// All that is known of what a run has allocated and freed.
-std::pair<std::vector<std::int64_t>, std::vector<std::int32_t>> told(const tidemark::Run& run) {
+/// The curve and ledger of a run, as integers, and its history.
+std::pair<std::vector<std::int64_t>, std::vector<std::int32_t>> curve_and_history(const tidemark::Run& run) {
   std::vector<std::int64_t> numbers = curve(run);
   for (const LedgerEntry& entry : run.ledger()) numbers.insert(numbers.end(), {entry.bytes, entry.born, entry.died});
   return {numbers, run.history()};
@@ -250,8 +250,8 @@ void pass_over(Repetition& repetition, std::size_t begin, std::size_t end) { rep
 
 TEST(Runs, RepeatAnswersAsTheAllocatorWouldGiveThem) {
   const auto repeated = [](const Repeat& repeat) {
-    decltype(told(std::declval<tidemark::Run&>())) all;
-    repeat_twice(repeat, [&](const tidemark::Run& run) { all = told(run); });
+    decltype(curve_and_history(std::declval<tidemark::Run&>())) all;
+    repeat_twice(repeat, [&](const tidemark::Run& run) { all = curve_and_history(run); });
     return all;
   };
   Repetition::LargeAnswers large;
@@ -314,7 +314,7 @@ TEST(Runs, RepeatAFirstStepWithWhatItsLossKeeps) {
     two.both_steps(repeat);
     two.loss.reset();
     EXPECT_EQ(two.run.allocator().totals().allocated_bytes, 0);
-    return told(two.run);
+    return curve_and_history(two.run);
   };
   EXPECT_EQ(after(true), after(false));
 }

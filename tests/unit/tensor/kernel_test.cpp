@@ -8,10 +8,10 @@
 #include "ops/ops.h"
 #include "tensor/engine.h"
 
+#include "support/block_sizes.h"
+
 namespace tidemark {
 namespace {
-
-constexpr std::int64_t kBlock = 512;
 
 struct KeptResult : testing::Test {
   tidemark::Run run{RunConfig()};
@@ -23,7 +23,7 @@ struct KeptResult : testing::Test {
   CheckpointOptions keeping(const char* name) {
     return {.layer = 0, .save = std::make_shared<const std::vector<std::string>>(1, name)};
   }
-  std::int64_t live_blocks() { return run.allocator().totals().allocated_bytes / kBlock; }
+  std::int64_t live_blocks() { return run.allocator().totals().allocated_bytes / kSmallestBlock; }
   std::size_t allocations() { return run.ledger().size(); }
 };
 
