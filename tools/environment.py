@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes a virtual environment of a list of packages, or of the base list with another torch and transformers in it.
 
-    environment.py FOLDER LIST                  exactly these packages
-    environment.py FOLDER TORCH TRANSFORMERS    tools/requirements/torch-2.11.txt, but for what these two releases ask for
+    environment.py FOLDER LIST                  exactly these packages; `-r OTHER` adds those of a list beside it
+    environment.py FOLDER TORCH TRANSFORMERS    tools/requirements/torch-2.15.txt, but for what these two releases ask for
 
 Run again, it does only what is not done.  FOLDER/.requirements is the list that FOLDER was made of.
 """
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-BASE = pathlib.Path(__file__).resolve().parent / "requirements/torch-2.11.txt"
+BASE = pathlib.Path(__file__).resolve().parent / "requirements/torch-2.15.txt"
 TORCH_FAMILY = ("torch", "torchvision", "triton", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13", "transformers")
 # Of NVIDIA's packages only cuDNN is wanted, whose heuristics work without a GPU.
 NOT_WANTED = re.compile(r"(nvidia-(?!cudnn-)|cuda-)")
@@ -29,6 +29,16 @@ def pins(text):
     """{package: version} of a list."""
     rows = [line.split("==") for line in text.splitlines() if "==" in line and not line.startswith("#")]
     return {canonical(name): version.strip() for name, version in rows}
+
+
+def listed(path):
+    """The text of a list.  With a line `-r OTHER`, the pins of both lists, where those of this one win."""
+    text = path.read_text()
+    inherited = re.search(r"^-r (\S+)$", text, re.MULTILINE)
+    if not inherited:
+        return text
+    rows = {**pins(listed(path.parent / inherited[1])), **pins(text)}
+    return "".join(f"{name}=={version}\n" for name, version in sorted(rows.items()))
 
 
 def with_release(base, resolved):
@@ -50,7 +60,7 @@ def resolve(folder, torch, transformers):
     """The list of a release: the versions of the base list hold where the release lets them."""
     # pip from 24.0 on does not download what it is only asked about (--dry-run).
     pip(folder, "--upgrade", "pip>=24.0", check=True)
-    base = pins(BASE.read_text())
+    base = pins(listed(BASE))
     kept = {name: version for name, version in base.items() if name not in TORCH_FAMILY}
     release = (f"torch=={torch}", "torchvision", f"transformers=={transformers}")
     with tempfile.TemporaryDirectory() as scratch:
@@ -105,7 +115,7 @@ def main(folder, *of):
     stamp = folder / ".requirements"
     have = stamp.read_text() if stamp.exists() else ""
     if len(of) == 1:
-        text = pathlib.Path(of[0]).read_text()
+        text = listed(pathlib.Path(of[0]))
         done, wanted = have == text, lambda: text
     else:
         release = {"torch": of[0], "transformers": of[1]}

@@ -40,7 +40,8 @@ programs() {
   "$python" tools/capture/compare.py --table docs/shipped-families.md "${changed[@]}"
 }
 
-python3 tools/environment.py .venv $base
+base_environment=.venv-torch-2.11
+python3 tools/environment.py $base_environment $base
 with_base=build/follow/$torch+$base_transformers
 if [ "$torch" != "$base_torch" ] && [ -e "tests/golden/steps/torch-$torch.diff.gz" ]; then
   tools/environment.py "$with_base/environment" "$torch" "$base_transformers"   # what changed in its packages is looked up there
@@ -48,13 +49,13 @@ if [ "$torch" != "$base_torch" ] && [ -e "tests/golden/steps/torch-$torch.diff.g
 elif [ "$torch" != "$base_torch" ]; then
   release "$torch" "$base_transformers"
   echo "== what torch $torch changed, against $base_torch"
-  changes tests/golden .venv "$with_base"
+  changes tests/golden $base_environment "$with_base"
   for kind in ops allocator steps late layout; do
     python3 tools/trace/differences.py write $kind "$with_base/recordings/$kind" "$torch"
   done
 fi
 if [ "$transformers" != "$base_transformers" ]; then
-  [ "$torch" != "$base_torch" ] && old=$with_base/recordings old_environment=$with_base/environment || old=tests/golden old_environment=.venv
+  [ "$torch" != "$base_torch" ] && old=$with_base/recordings old_environment=$with_base/environment || old=tests/golden old_environment=$base_environment
   release "$torch" "$transformers" steps late parameters
   echo "== what transformers $transformers changed, against $base_transformers"
   changes "$old" "$old_environment" "build/follow/$torch+$transformers"

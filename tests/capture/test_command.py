@@ -59,14 +59,13 @@ def test_a_module_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     "words, message, code",
     [
-        (["none.json"], "none.json: no such file", 2),
-        (["none.py:build"], "none.py: no such file", 2),
-        (["own.py:bild"], "own.py: no function bild; it has Block, build, alone", 2),
-        (["own.py:alone"], "own.py:alone returns no pair of a module and a dict of what its forward is called with", 2),
-        (["near.json"], "has no model type llamma; the nearest is llama", 2),
-        (["config.json", "--head", "ctc"], "config.json: llama has no ctc head; it has causal_lm, sequence_classification", 2),
+        pytest.param(["none.json"], "none.json: no such file", 2, id="none.json"),
+        pytest.param(["none.py:build"], "none.py: no such file", 2, id="none.py"),
+        pytest.param(["own.py:bild"], "own.py: no function bild; it has Block, build, alone", 2, id="bild"),
+        pytest.param(["own.py:alone"], "own.py:alone returns no pair of a module and a dict of what its forward is called with", 2, id="alone"),
+        pytest.param(["near.json"], "has no model type llamma; the nearest is llama", 2, id="llamma"),
+        pytest.param(["config.json", "--head", "ctc"], "config.json: llama has no ctc head; it has causal_lm, sequence_classification", 2, id="ctc"),
     ],
-    ids=["none.json", "none.py", "bild", "alone", "llamma", "ctc"],
 )
 def test_mistakes_are_one_sentence(tmp_path, words, message, code):
     (tmp_path / "own.py").write_text(OWN)

@@ -15,6 +15,12 @@ def report(**packages):
     return {"install": [{"metadata": {"name": name, "version": version}} for name, version in packages.items()]}
 
 
+def test_a_list_may_change_pins_of_another(tmp_path):
+    (tmp_path / "newest.txt").write_text("# a comment\nnumpy==2.4.6\ntorch==2.15.0\n")
+    (tmp_path / "older.txt").write_text("# older\n-r newest.txt\ntorch==2.11.0\n")
+    assert environment.listed(tmp_path / "older.txt") == "numpy==2.4.6\ntorch==2.11.0\n"
+
+
 def test_a_list_is_read_without_its_comments_and_by_canonical_names():
     assert environment.pins("# a==1\nJinja2==3.1.6\nhuggingface_hub==1.33.0\n") == {"jinja2": "3.1.6", "huggingface-hub": "1.33.0"}
 
