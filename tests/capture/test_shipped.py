@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -11,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 # Programs of the release of transformers that each environment has, or of the nearest before it.
-NEWEST, OLDER = ("TIDEMARK_PYTHON", "5.23.0"), ("TIDEMARK_PYTHON_211", "5.17.0")
+NEWEST, BEFORE, OLDER = ("TIDEMARK_PYTHON", "5.24.0"), ("TIDEMARK_PYTHON", "5.23.0"), ("TIDEMARK_PYTHON_211", "5.17.0")
 ON_5_23 = "beit blip clip_text_model deberta-v2 falcon mamba2 modernbert qwen2_audio qwen3_5_text resnet ultrabert wavlm whisper xmod"
 ON_5_24 = "gpt_oss hy_v3 lfm2_vl llava llava_next paligemma siglip2"
 
@@ -67,15 +68,24 @@ def spellings(python, folder, *options):
     return done.stdout.splitlines()
 
 
-@pytest.mark.slow("spellings of keys in every program of two releases")
-@pytest.mark.parametrize("python, release", [OLDER, NEWEST])
+@pytest.mark.slow("spellings of keys in every program of three releases")
+@pytest.mark.parametrize("python, release", [OLDER, BEFORE, NEWEST])
 def test_programs_take_every_spelling_of_their_keys(python, release):
     """A file that says n_embed of a Falcon, which its class takes for hidden_size: the default would be taken in its place."""
     assert spellings(python, ROOT / "data/programs" / release) == []
 
 
-def test_a_spelling_that_a_program_lacks_is_found_and_written(tmp_path):
-    whole = (ROOT / "data/programs/5.23.0/falcon").read_text()
-    (tmp_path / "falcon").write_text(whole.replace("; also n_embed\n", "\n"))
-    assert spellings("TIDEMARK_PYTHON", tmp_path, "--write") == ["falcon hidden_size n_embed"] * 2
-    assert (tmp_path / "falcon").read_text() == whole
+@pytest.mark.parametrize(
+    "release, family, key, spelling",
+    [
+        ("5.23.0", "falcon", "hidden_size", "n_embed"),
+        ("5.24.0", "qwen3_vl_moe", "text_config.num_local_experts", "text_config.num_experts"),
+    ],
+)
+def test_a_missing_spelling_is_found_and_written(release, family, key, spelling, tmp_path):
+    whole = (ROOT / "data/programs" / release / family).read_text()
+    lines = re.findall(rf"^key {re.escape(key)} = .*; also {re.escape(spelling)}$", whole, re.MULTILINE)
+    assert lines
+    (tmp_path / family).write_text(whole.replace(f"; also {spelling}\n", "\n"))
+    assert spellings("TIDEMARK_PYTHON", tmp_path, "--write") == [f"{family} {key} {spelling}"] * len(lines)
+    assert (tmp_path / family).read_text() == whole

@@ -23,13 +23,13 @@ def builder(model_type):
 
 def spellings(model_type, header):
     """(line of a key, spellings that it lacks)"""
-    from tidemark.capture.config_keys import taken_from_kwargs
+    from tidemark.capture.config_keys import other_names, taken_from_kwargs
     from tidemark.capture.keys import Defaults
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     config_class = CONFIG_MAPPING[model_type]
     build = builder(model_type)
-    defaults = Defaults(build, [build({})], config_class.attribute_map, sorted({*taken_from_kwargs(config_class)}))
+    defaults = Defaults(build, [build({})], other_names(config_class), sorted({*taken_from_kwargs(config_class)}))
     for line in KEY.finditer(header):
         taken = (line["also"] or "").split()
         try:

@@ -116,6 +116,15 @@ def shared_keys():
     return without_methods(keys - {"tie_word_embeddings"}, PretrainedConfig)
 
 
+def other_names(config_class, path=""):
+    """{path: path of the field} of the attribute_map of a configuration's class and of its parts' classes."""
+    usual = config_class()
+    names = {f"{path}{other}": f"{path}{field}" for other, field in config_class.attribute_map.items() if other != field}
+    for key, part in [(key, type(getattr(usual, key))) for key, part, _ in parts_of(config_class) if part in CONFIG_MAPPING]:
+        names |= other_names(part, f"{path}{key}.")
+    return names
+
+
 def own_keys(config_class):
     names = config_class.attribute_map  # from another name to the field's, which files may hold as well
     keys = fields_of(config_class) | set(names) | set(names.values())

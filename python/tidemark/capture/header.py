@@ -62,7 +62,7 @@ class Header:
 
     def _keys(self):
         family = self.family
-        defaults = Defaults(family.build, family.draws, getattr(family.config_class, "attribute_map", {}), sorted({*config_keys.taken_from_kwargs(family.config_class)}), family.axes.usual, family.undeclared)
+        defaults = Defaults(family.build, family.draws, config_keys.other_names(family.config_class), sorted({*config_keys.taken_from_kwargs(family.config_class)}), family.axes.usual, family.undeclared)
         for path in self.used:
             yield f"{path} = 4*{width_of(path)}; null" if path in family.inner else defaults.line(path, [n for n in self.wholes if n != path])
         yield from (f"{path} = {self._default_list(path)}" for path in family.layers.cycles)

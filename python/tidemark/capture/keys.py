@@ -120,11 +120,11 @@ def parts_of(keys, paths):
 
 
 class Defaults:
-    """What a configuration class makes of keys that are not there.  `build(keys)` gives all keys as the class understands them; `older` are keys that it takes
+    """What a configuration class makes of keys that are not there.  `build(keys)` gives all keys as the class understands them; `names` is {path: path of the field that is meant}; `older` are keys that it takes
     besides, and may take for others, as BLOOM's n_embed; `usual` is {path: what the model's code takes of a key that is not there and that the class makes nothing of}, `undeclared` the same of keys that the class does not know of, as text (config_keys.py)."""
 
-    def __init__(self, build, draws, attribute_map, older=(), usual=None, undeclared=None):
-        self.build, self.draws, self.attribute_map, self.older, self.usual, self.undeclared = build, draws, attribute_map, older, usual or {}, undeclared or {}
+    def __init__(self, build, draws, names, older=(), usual=None, undeclared=None):
+        self.build, self.draws, self.names, self.older, self.usual, self.undeclared = build, draws, names, older, usual or {}, undeclared or {}
 
     def _built(self, keys, path):
         try:
@@ -167,7 +167,7 @@ class Defaults:
             candidates += [flat for flat in (f"rope_scaling.{last}", "rope_scaling.type") if len(above) > 1 and self._takes_flat(path, flat, value)]
             candidates += [".".join([*above[:-1], beside]) for beside in (last, *self.older)]  # as files had it before there were rope_parameters
             candidates += [last] if len(above) > 1 else []  # or at the top, before there were parts, too: GLM-4.1V
-        candidates += [old for old, new in self.attribute_map.items() if new == path and old != path]
+        candidates += [old for old, new in self.names.items() if new == path]
         candidates += [old for old in self.older if old != path and not above and is_whole(value)]
         return [other for other in dict.fromkeys(candidates) if other != path and self._takes(path, other, value)]
 
@@ -183,7 +183,8 @@ class Defaults:
             return True  # transformers/modeling_rope_utils.py, RotaryEmbeddingConfigMixin.convert_rope_params_to_dict
         keys = without(self.draws[0], path)
         above = path.split(".")[0]
-        if "." in path and above in keys:
+        is_beside = other.rpartition(".")[0] == path.rpartition(".")[0]
+        if "." in path and above in keys and not is_beside:
             keys.pop(above)
         absent = self._built(keys, path)
         if value == absent and is_whole(value):  # what nobody says tells nothing
