@@ -35,6 +35,7 @@ struct Asking {
 Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t nodes) {
   Asking asking;
   SpecOptions options = plan.spec;
+  take_spec_file(options);
   if (const LoopKind loop = loop_of_all(plan.wishes.trainers); loop != LoopKind::plain && !options.said.find("loop"))
     options.said.set("loop", kLoopNames[static_cast<std::size_t>(loop)]);
   const Value file = options.file.empty() ? Value::Map() : spec_of_file(options.file);
@@ -103,7 +104,7 @@ int tell(const Asking& asking, const PlanOptions& options, const std::string& te
          const Card& card) {
   std::FILE* const to = options.json == "-" ? stderr : stdout;
   fmt::print(to, "{}", text);
-  if (plan.answers.empty()) return 1;
+  if (plan.answers.empty()) return plan::is_undecided(plan) ? 3 : 1;
   for (const std::string& assumption : asking.asked.assumptions) fmt::print(to, "  assumed: {}\n", assumption);
   fmt::print(to, "  the first, alone:\n    {}", command_of(asking.options, plan.answers.front()));
   const std::string* model = asking.asked.spec.model.as_text();

@@ -54,7 +54,7 @@ Report told(Report report, const Asked& asked) {
   report.versions.emplace("tidemark", version_text());
   report.sources = asked.sources;
   for (const std::string& assumption : asked.assumptions)
-    report.assumptions.push_back({.what = assumption, .where = {}});
+    report.assumptions.push_back({.what = assumption, .where = {}, .moves_peak = true});
   return report;
 }
 

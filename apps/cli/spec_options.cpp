@@ -257,6 +257,10 @@ void add_spec_options(CLI::App& command, SpecOptions& options) {
   Adder(command, options.said).add(describe_fields<Spec>(), "", "");
 }
 
+void take_spec_file(SpecOptions& options) {
+  if (options.file.empty() && is_spec_file(options.config)) options.file = std::exchange(options.config, {});
+}
+
 Value spec_of_file(const std::string& path) {
   Value spec = io::value_of_spec_file(read_file(path), path);
   if (!spec.as_map()) fail_expected("a map", spec, {path, {}});
@@ -266,6 +270,7 @@ Value spec_of_file(const std::string& path) {
 
 Asked read_asked(const SpecOptions& given) {
   SpecOptions options = given;
+  take_spec_file(options);
   const std::optional<io::TrainingConfig> trainer = take_trainer(options);
   Value value = options.file.empty() ? Value::Map() : spec_of_file(options.file);
   if (trainer) {
@@ -285,6 +290,7 @@ Asked read_asked(const SpecOptions& given) {
   choose_versions(asked);
   if (trainer) {
     asked.assumptions = trainer->assumptions;
+    asked.spec.lenient_names = true;
     asked.sources.emplace("training", fmt::format("{}: {}", trainer->title, options.trainer.file));
   }
   return asked;

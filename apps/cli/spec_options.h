@@ -53,6 +53,9 @@ void capture_unknown(Asked& asked);
 /// nobody says are the default ones.
 Asked read_asked(Value spec, const std::filesystem::path& folder, const std::string& where);
 
+/// A CONFIG that is a spec is taken for --spec.
+void take_spec_file(SpecOptions& options);
+
 /// A spec file before its fields are read, its paths as seen from here.
 Value spec_of_file(const std::string& path);
 

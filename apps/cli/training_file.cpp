@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "estimate/spec.h"
 #include "files.h"
 #include "hub.h"
 #include "io/hf_config.h"
@@ -67,8 +68,23 @@ fs::path config_of_model(const std::string& model, bool offline) {
   return fs::is_directory(model, ignored) ? fs::path(model) / "config.json" : fs::path(model);
 }
 
+bool is_spec_file(const std::string& path) {
+  if (!is_file(path) || !has_ending(path, {".yaml", ".yml", ".json"})) return false;
+  const Value keys = io::value_of_training_file(read_file(path), path);
+  if (!keys.as_map() || keys.find("model_type")) return false;
+  const std::vector<FieldDescription> fields = describe_fields<Spec>();
+  std::size_t own = 0, of_trainer = 0;
+  const io::TrainingFormat* format = io::recognised_format(keys);
+  for (const Value::Item& item : *keys.as_map()) {
+    if (item.key == "model") continue;  // ms-swift has it too
+    own += std::any_of(fields.begin(), fields.end(), [&](const auto& field) { return field.name == item.key; });
+    of_trainer += format && std::find(format->signs.begin(), format->signs.end(), item.key) != format->signs.end();
+  }
+  return own > of_trainer;
+}
+
 bool is_training_file(const std::string& path) {
-  if (!is_file(path)) return false;
+  if (!is_file(path) || is_spec_file(path)) return false;
   const bool must_be = has_ending(path, {".yaml", ".yml", ".toml", ".sh", ".bash"});
   if (!must_be && !has_ending(path, {".json"})) return false;
   const Value keys = io::value_of_training_file(read_file(path), path);

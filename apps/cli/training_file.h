@@ -17,6 +17,9 @@ struct TrainingFileOptions {
 /// no trainer is known.
 bool is_training_file(const std::string& path);
 
+/// Whether most keys of the file are those of a spec (--spec), rather than of a trainer or of a model.
+bool is_spec_file(const std::string& path);
+
 /// `model` is what was said instead of the model that the file names, or empty; `gpus` how many were asked for, or 0.
 io::TrainingConfig read_training_file(const TrainingFileOptions& options, const std::string& model, std::int64_t gpus,
                                       std::int64_t gpus_per_node, bool offline);

@@ -63,7 +63,7 @@ void check_card(const Card& card, const std::string& torch) {
 OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Run& run) {
   const Stage& stage = run.stage;
   return {.requested_bytes = full.requested_bytes,
-          .in_use_bytes = {},
+          .in_use_bytes = full.in_use_bytes,
           .message = full.message,
           .step = stage.step,
           .phase = phase_of(stage),

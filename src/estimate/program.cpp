@@ -16,6 +16,7 @@
 #include "estimate/quantization.h"
 #include "estimate/releases.h"
 #include "estimate/strategies.h"
+#include "estimate/trained_parts.h"
 #include "nn/device_map.h"
 #include "nn/embeddings.h"
 #include "nn/lora.h"
@@ -24,59 +25,6 @@
 
 namespace tidemark {
 namespace {
-
-bool contains_any(const std::string& name, const std::vector<std::string>& patterns) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return name.find(pattern) != std::string::npos; });
-}
-
-struct HowMany {
-  int parameters = 0, frozen = 0;
-};
-
-/// Marks the modules of which all parameters have such names.
-HowMany mark_frozen(Module& module, const std::vector<std::string>& names) {
-  HowMany here;
-  for (const auto& parameter : module.parameters()) {
-    here.parameters += parameter->is_buffer ? 0 : 1;
-    here.frozen += !parameter->is_buffer && contains_any(full_name(module, *parameter), names) ? 1 : 0;
-  }
-  for (const auto& child : module.children()) {
-    const HowMany below = mark_frozen(*child, names);
-    here.parameters += below.parameters;
-    here.frozen += below.frozen;
-  }
-  module.is_frozen = here.parameters > 0 && here.parameters == here.frozen;
-  return here;
-}
-
-void freeze(Module& root, const Spec& spec) {
-  if (spec.freeze.empty() && spec.train_only.empty()) return;  // all train, as they were made
-  visit_parameters(root, [&](const Module& module, Parameter& parameter) {
-    const std::string name = full_name(module, parameter);
-    bool trains = spec.train_only.empty() || contains_any(name, spec.train_only);
-    if (contains_any(name, spec.freeze)) trains = false;
-    parameter.trains = trains;
-    if (parameter.tensor) parameter.tensor.impl().requires_grad = trains;
-  });
-  if (!spec.freeze.empty()) mark_frozen(root, spec.freeze);
-}
-
-/// `by_engine`: DeepSpeed's, all of whose weights are bf16.
-LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type, bool by_engine = false) {
-  LoraOptions options{.r = spec.r, .dropout = spec.dropout, .target_modules = spec.target_modules, .adapter_dtype = {}};
-  options.expert_names = converted_expert_names(model_type);
-  const auto* pattern = std::get_if<std::string>(&spec.target_modules);
-  if (pattern && pattern->empty()) options.target_modules = default_lora_targets(model_type);
-  switch (spec.adapter_dtype) {
-    case AdapterDtype::automatic: break;
-    case AdapterDtype::fp32: options.adapter_dtype = Dtype::f32; break;
-    case AdapterDtype::bf16: options.adapter_dtype = Dtype::bf16; break;
-    case AdapterDtype::fp16: options.adapter_dtype = Dtype::f16; break;
-  }
-  if (by_engine) options.adapter_dtype = Dtype::bf16;
-  return options;
-}
 
 /// Whether embeddings' outputs are told to need gradients where layers run again: gradient_checkpointing_enable does
 /// that for models of text (5.17.0); before transformers 5 PEFT alone did (4.57.6; peft_model.py,
@@ -127,15 +75,15 @@ void to_device(Run& run, Module& root, Load how = Load::to) {
 
 /// Models that are made, changed and cut on the host.  Of a batch a rank loads what its stages take.
 Stages load_stages(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
-                   const std::string& model_type, BatchSizes& sizes) {
+                   const std::string& model_type, BatchSizes& sizes, Recorder& recorder) {
   Stages all{layers_of_stages(*models.front(), spec)};
   const std::vector<std::int64_t> here = stages_of_rank(pipeline_shape(*spec.pp), place_of(spec).stage);
   for (std::size_t i = 0; i < models.size(); ++i) {
     Model& model = *models[i];
     if (spec.lora)
-      add_lora_on_host(model.root, lora_options(*spec.lora, model_type));
+      add_lora_on_host(model.root, lora_options(spec, model.root, model_type, recorder));
     else
-      freeze(model.root, spec);
+      freeze(model.root, spec, recorder);
     if (asks_gradients_of_embeddings(spec)) enable_input_require_grads(model.root);
     all.first_trained = first_trained_stage(model, spec, all.layers);
     keep_stage(model, here[i], all.layers);
@@ -196,11 +144,11 @@ bool has_experts(const Value& config) {
 }
 
 /// As far as it is known.
-Load known_load(const Spec& spec, const Value& config, const Assume& assume) {
+Load known_load(const Spec& spec, const Value& config, Recorder& recorder) {
   if (!is_by_device_map(spec.load)) return spec.load;
   const std::optional<Release> release = release_of(spec.transformers);
   if ((!release || release->major >= 5) && !has_experts(config)) return spec.load;
-  assume(
+  recorder.assume(
       "weights get to the card as Module.to moves them: what from_pretrained(device_map=...) leaves behind of experts, "
       "which it lays together while others come, and before transformers 5, is not known");
   return Load::to;
@@ -208,15 +156,15 @@ Load known_load(const Spec& spec, const Value& config, const Assume& assume) {
 
 /// The model where the program has it before it wraps it.  The result: its parameters, where they are made in parts.
 std::shared_ptr<ParameterStore> load(Run& run, Module& root, const Spec& spec, const Value& model_config,
-                                     const Assume& assume) {
+                                     Recorder& recorder) {
   const std::string& model_type = model_type_of(model_config);
   const Setting<bool> on_host(run.on_host, spec.load == Load::wrapped);
   const bool whole_on_card = spec.load != Load::wrapped && spec.parallel != Parallel::zero3;
   if (!whole_on_card) check_weights(root);
   if (is_made_in_parts(spec)) {
     std::shared_ptr<ParameterStore> parts = load_in_parts(run, root, spec, model_config);
-    freeze(root, spec);
-    if (spec.lora) add_lora(run, root, lora_options(*spec.lora, model_type));
+    freeze(root, spec, recorder);
+    if (spec.lora) add_lora(run, root, lora_options(spec, root, model_type, recorder));
     return parts;
   }
   if (spec.quantization) quantize_modules(root, quantization_options(*spec.quantization));
@@ -224,16 +172,16 @@ std::shared_ptr<ParameterStore> load(Run& run, Module& root, const Spec& spec, c
   // transformers: trainer.py (5.17.0), place_model_on_device; deepspeed/runtime/engine.py, _configure_distributed_model
   const bool by_engine = spec.lora && !spec.quantization && is_zero(spec.parallel) && runs_as_trainer(spec);
   const bool adapted_on_host = by_engine || spec.load == Load::adapted;
-  if (adapted_on_host) add_lora_on_host(root, lora_options(*spec.lora, model_type, by_engine));
+  if (adapted_on_host) add_lora_on_host(root, lora_options(spec, root, model_type, recorder, by_engine));
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
-    to_device(run, root, known_load(spec, model_config, assume));
+    to_device(run, root, known_load(spec, model_config, recorder));
   }
   if (adapted_on_host) return nullptr;
-  freeze(root, spec);
+  freeze(root, spec, recorder);
   if (spec.quantization && spec.quantization->prepare) prepare_for_kbit_training(run, root);
   if (!spec.lora) return nullptr;
-  add_lora(run, root, lora_options(*spec.lora, model_type));
+  add_lora(run, root, lora_options(spec, root, model_type, recorder));
   if (!whole_on_card) check_weights(root);
   return nullptr;
 }
@@ -410,14 +358,14 @@ bool has_fused_head(const Model& model, const Spec& spec, const Value& config) {
 }
 
 /// The loop as far as it is known.
-LoopKind known_loop(const Model& model, const Spec& spec, const Value& config, const Assume& assume) {
+LoopKind known_loop(const Model& model, const Spec& spec, const Value& config, Recorder& recorder) {
   if (!runs_as_trainer(spec)) return LoopKind::plain;
   if (spec.loop != LoopKind::sft_trainer) return spec.loop;
   if (has_fused_head(model, spec, config)) {
-    assume("every token is trained on: SFTTrainer's head leaves out those that are not (-100), as prompts");
+    recorder.assume("every token is trained on: SFTTrainer's head leaves out those that are not (-100), as prompts");
     return spec.loop;
   }
-  assume(
+  recorder.assume_first(
       "the loss holds the logits whole, which TRL takes in tiles of 4,096 tokens and 32,768 words, and nothing is added to it for the "
       "balance of experts: an upper bound, but for vocabularies of a few thousand words");
   return LoopKind::trainer;
@@ -431,17 +379,17 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   BatchSizes sizes = model.batch_sizes(data_of(spec));
   const std::optional<Dims>& text = sizes.input_ids ? sizes.input_ids : sizes.labels;
   if (spec.seq == 0 && text && text->count() == 2)
-    recorder.assume(fmt::format("a sample has {} tokens, as nobody said how many (--seq)", (*text)[1]));
+    recorder.assume_first(fmt::format("a sample has {} tokens, as nobody said how many (--seq)", (*text)[1]));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   const Assume assume = [&](std::string assumption) { recorder.assume(std::move(assumption)); };
-  options.loop = known_loop(model, spec, model_config, assume);
+  options.loop = known_loop(model, spec, model_config, recorder);
   if (spec.pp) {
-    const Stages stages = load_stages(run, models, spec, model_type_of(model_config), sizes);
+    const Stages stages = load_stages(run, models, spec, model_type_of(model_config), sizes, recorder);
     recorder.assume(fmt::format("the model is cut into stages of {} layers, where nn.Identity stands for the rest",
                                 fmt::join(stages.layers, ", ")));
     options.hooks = with_pipeline(run, models, stages, spec, model_config, assume);
   } else {
-    std::shared_ptr<ParameterStore> parts = load(run, model.root, spec, model_config, assume);
+    std::shared_ptr<ParameterStore> parts = load(run, model.root, spec, model_config, recorder);
     // Trainer._inner_training_loop begins with Accelerator.free_memory (transformers 5.17.0, accelerate 1.15.0).
     if (runs_as_trainer(spec)) run.empty_cache();
     if (asks_gradients_of_embeddings(spec) && sizes.input_ids) enable_input_require_grads(model.root);
@@ -450,7 +398,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     if (runs_as_trainer(spec) && !options.hooks.is_engine) group_by_decay(model.root, options.hooks);
   }
   if (spec.loop != LoopKind::plain && !runs_as_trainer(spec))
-    recorder.assume(
+    recorder.assume_first(
         "under this strategy, or these options of it, the Trainer's loop is taken for a plain one with the same settings");
   // By Tensor.record_stream; validation/parallel has every order of events.
   if (spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::zero3)

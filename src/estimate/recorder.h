@@ -11,7 +11,11 @@ class Recorder {
 
   /// A phase of a step (from 1; 0 is loading, which is no step of the report) is over.
   void end_phase(std::int64_t step, Phase phase);
-  void assume(std::string what) { assumptions_.push_back({std::move(what), {}, 1}); }
+  void assume(std::string what) { assumptions_.push_back({.what = std::move(what), .where = {}}); }
+  /// For an assumption that moves the peak by over 1 % where it does not hold.
+  void assume_first(std::string what) {
+    assumptions_.push_back({.what = std::move(what), .where = {}, .moves_peak = true});
+  }
   /// Peaks, steps, timeline and what is live at the peak.
   void fill(Report& report) const;
 

@@ -132,6 +132,7 @@ struct OutOfMemoryReport {
 struct Assumption {
   std::string what, where;
   std::int64_t count = 1;
+  bool moves_peak = false;  // by over 1 % where it does not hold: never left out
 };
 
 struct ScriptInfo {

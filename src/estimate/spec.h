@@ -108,6 +108,7 @@ struct Spec {
   std::int64_t steps = 3;
 
   std::vector<std::string> freeze, train_only;
+  bool lenient_names = false;  // of the two and of adapters; no field: a trainer's file said them
   std::optional<LoraSpec> lora;
   std::optional<QuantizationSpec> quantization;
 

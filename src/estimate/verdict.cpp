@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 
 namespace tidemark {
@@ -11,9 +13,11 @@ namespace {
 std::string out_of_memory_verdict(const Report& report, const OutOfMemoryReport& oom) {
   const std::string when =
       oom.step > 0 ? fmt::format("at step {}, {}", oom.step, name_of(oom.phase)) : std::string("before the first step");
-  return fmt::format(
-      "does not fit: out of memory {}, asking for {} with {} of {} in use", when, format_bytes(oom.requested_bytes),
-      format_bytes(oom.in_use_bytes.value_or(report.peak.device_bytes)), format_bytes(report.card.total_bytes));
+  const std::string total = format_bytes(report.card.total_bytes);
+  const std::string held = oom.in_use_bytes
+                               ? fmt::format("with {} of {} in use", format_bytes(*oom.in_use_bytes), total)
+                               : fmt::format("with a peak of {} of {}", format_bytes(report.peak.device_bytes), total);
+  return fmt::format("does not fit: out of memory {}, asking for {} {}", when, format_bytes(oom.requested_bytes), held);
 }
 
 std::string straddling_verdict(const Report& report, std::int64_t low, std::int64_t high) {
@@ -45,6 +49,12 @@ BytesRange device_overhead_bytes(const Report& report) {
   if (!report.device.empty()) return sum;
   const std::int64_t bytes = checked_add(report.card.context_bytes, report.card.driver_reserved_bytes);
   return {bytes, bytes, bytes};
+}
+
+std::vector<Assumption> ranked_assumptions(const Report& report) {
+  std::vector<Assumption> all = report.assumptions;
+  std::stable_partition(all.begin(), all.end(), [](const Assumption& one) { return one.moves_peak; });
+  return all;
 }
 
 std::string margin_line(const Margin& margin) {

@@ -24,6 +24,9 @@ std::string data_line(const DataReport& data);
 std::string compiling_line(const CompilingReport& compiling, const Peak& peak);
 
 /// "margin p90 of 93 measured residuals (text): +1.4 %, 420 MiB"
+/// Those that move the peak come first.
+std::vector<Assumption> ranked_assumptions(const Report& report);
+
 std::string margin_line(const Margin& margin);
 
 /// Fills in peak.device_bytes, fits and verdict from the card, the peaks, the account of the device, the interval and

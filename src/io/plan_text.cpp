@@ -123,8 +123,7 @@ std::string counts(const plan::Plan& plan) {
                   group_digits(static_cast<std::int64_t>(plan.candidates)), group_digits(plan.simulated));
   if (!plan.answers.empty() && plan.answers.front().time.of_cards_in_general)
     text += "  assumed: times by what cards reach in general, since no kernels of this card were measured\n";
-  std::int64_t refused = 0;
-  for (const auto& [why, count] : plan.refusals) refused += count;
+  const std::int64_t refused = plan::unsimulated_count(plan);
   if (refused == 0) return text;
   const auto most = std::max_element(plan.refusals.begin(), plan.refusals.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -154,9 +153,19 @@ std::string details(const Planned& answer) {
   return text;
 }
 
+/// Options that may make it fit, beside those of the least.
+std::string remedy(const plan::Plan& plan) {
+  const Spec* least = plan.least ? &plan.least->spec : nullptr;
+  if (!least || !least->lora) return "--allow lora, or another decision that changes the training, may make it fit";
+  if (!least->quantization) return "--allow quantization, a smaller --seq or --batch, or more GPUs may make it fit";
+  return "a smaller --seq or --batch, or more GPUs may make it fit";
+}
+
 std::string nothing_fits(const plan::Plan& plan, const ReportCard& card) {
-  std::string text = fmt::format("nothing fits: {} has {}", card.name.empty() ? "the card" : card.name,
-                                 format_bytes(card.total_bytes));
+  std::string text = fmt::format(
+      "{}: {} has {}",
+      plan::is_undecided(plan) ? "undecided, as most configurations could not be simulated" : "nothing fits",
+      card.name.empty() ? "the card" : card.name, format_bytes(card.total_bytes));
   if (plan.least)
     // What is not known of the card beside the allocator can be what keeps it out.
     text += fmt::format("{} {}: {}",
@@ -164,7 +173,7 @@ std::string nothing_fits(const plan::Plan& plan, const ReportCard& card) {
                             ? "; what needs least may fit, and needs about"
                             : ", and the least that would do needs",
                         format_bytes(plan.least->seen.peak.device_bytes), change_text(plan.least->change));
-  return text + "\n  --allow lora, or another decision that changes the training, may make it fit\n";
+  return fmt::format("{}\n  {}\n", text, remedy(plan));
 }
 
 }  // namespace

@@ -449,7 +449,7 @@ std::string write_report(const Report& report) {
   json = Json::object();
   json["oom"] = or_null(report.oom);
   json["assumptions"] = Json::array();
-  for (const Assumption& one : report.assumptions)
+  for (const Assumption& one : ranked_assumptions(report))
     json["assumptions"].push_back({{"what", one.what}, {"where", one.where}, {"count", one.count}});
   json["versions"] = report.versions;
   if (!report.sources.empty()) json["sources"] = report.sources;

@@ -111,16 +111,17 @@ std::string breakdown(const char* title, std::vector<NamedBytes> rows, std::int6
 
 std::string notes(const Report& report) {
   std::string text;
-  const std::size_t shown = std::min(report.assumptions.size(), kMaxNotes);
+  const std::vector<Assumption> all = ranked_assumptions(report);
+  const auto first = std::count_if(all.begin(), all.end(), [](const Assumption& one) { return one.moves_peak; });
+  const std::size_t shown = std::min(all.size(), std::max(kMaxNotes, static_cast<std::size_t>(first)));
   for (std::size_t i = 0; i < shown; ++i) {
-    const Assumption& one = report.assumptions[i];
+    const Assumption& one = all[i];
     text += "  assumed: " + one.what;
     if (!one.where.empty()) text += " at " + one.where;
     text += one.count > 1 ? fmt::format(" ({} times)\n", one.count) : "\n";
   }
-  if (report.assumptions.size() > shown)
-    text +=
-        fmt::format("  … and {} more assumptions (in the JSON and HTML reports)\n", report.assumptions.size() - shown);
+  if (all.size() > shown)
+    text += fmt::format("  … and {} more assumptions (in the JSON and HTML reports)\n", all.size() - shown);
   return text;
 }
 

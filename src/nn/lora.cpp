@@ -167,7 +167,7 @@ Tensor adapted(Module& m, Tensor input, const std::function<Tensor(Tensor)>& bas
 
 /// peft: utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING; but for Mixtral, where
 /// _convert_peft_config_moe makes an empty set of what was not said, and PEFT then finds nothing to adapt.
-std::vector<std::string> default_lora_targets(const std::string& model_type) {
+std::optional<std::vector<std::string>> default_lora_targets(const std::string& model_type) {
   struct Entry {
     const char* model_type;
     std::vector<std::string> targets;
@@ -193,8 +193,7 @@ std::vector<std::string> default_lora_targets(const std::string& model_type) {
                                            {"stablelm", {"q_proj", "v_proj"}}};
   for (const Entry& entry : kEntries)
     if (entry.model_type == model_type) return entry.targets;
-  throw Error(Errc::bad_value, "PEFT chooses no modules of its own for " + model_type, "lora.target_modules",
-              "name them, or write all-linear");
+  return std::nullopt;
 }
 
 /// transformers: conversion_mapping.py, _MODEL_TO_CONVERSION_PATTERN (5.17.0); the names are those of peft:

@@ -22,8 +22,8 @@ struct LoraOptions {
   std::vector<std::string> expert_names = {};
 };
 
-/// PEFT's choice of modules for a model type.  Throws Error{bad_value} when it has none.
-std::vector<std::string> default_lora_targets(const std::string& model_type);
+/// PEFT's choice of modules for a model type; nothing when it has none.
+std::optional<std::vector<std::string>> default_lora_targets(const std::string& model_type);
 
 /// Names of a model's older versions for what are experts' parameters now; none where PEFT rewrites no names.
 std::vector<std::string> converted_expert_names(const std::string& model_type);

@@ -57,6 +57,16 @@ Plan plan_in(const Question& question, const Space& space, Goal goal, const Engi
   return plan;
 }
 
+std::int64_t unsimulated_count(const Plan& plan) {
+  std::int64_t count = 0;
+  for (const auto& [why, configurations] : plan.refusals) count += configurations;
+  return count;
+}
+
+bool is_undecided(const Plan& plan) {
+  return plan.answers.empty() && 2 * unsimulated_count(plan) >= static_cast<std::int64_t>(plan.candidates);
+}
+
 Value changes_of(const Spec& from, const Spec& spec) {
   return differences(write_fields(from), write_fields(spec), describe_fields<Spec>());
 }

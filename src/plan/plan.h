@@ -37,6 +37,12 @@ struct Plan {
   std::map<std::string, std::int64_t> refusals;
 };
 
+/// Configurations that could not be simulated.
+std::int64_t unsimulated_count(const Plan& plan);
+
+/// Whether nothing that was simulated fits, while half of the configurations or more could not be simulated.
+bool is_undecided(const Plan& plan);
+
 /// Throws Error for what is wrong in the question, and where nothing of it can be simulated, why the first cannot.
 Plan make_plan(const Question& question, Goal goal, const Engine& engine);
 

@@ -44,10 +44,10 @@ std::string Run::module_name(std::uint32_t number) const {
 
 AllocationId Run::request(std::int64_t bytes, StreamId on, bool in_repetition) {
   const AllocationId id = allocator_.alloc(bytes, on);
-  if (id == kOutOfMemory)
-    throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message(), fmt::format("{} {}", op, module_name(module)),
-                            in_repetition};
-  return id;
+  if (id != kOutOfMemory) return id;
+  const OutOfMemory& full = *allocator_.out_of_memory();
+  throw DeviceOutOfMemory{bytes, full.device_total_bytes - full.device_free_bytes, allocator_.out_of_memory_message(),
+                          fmt::format("{} {}", op, module_name(module)), in_repetition};
 }
 
 void Run::refuse_more_events() const {

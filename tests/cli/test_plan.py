@@ -142,8 +142,8 @@ def test_the_layout_says_how_many_gpus_it_takes(tidemark, work):
 @pytest.mark.parametrize("question", [[], ["--largest", "batch"], ["--goal", "least_memory"]])
 def test_what_cannot_be_simulated_is_not_said_not_to_fit(tidemark, work, question):
     (work / "config.json").write_text(json.dumps(LLAVA))
-    done = tidemark("plan", "config.json", "--images", "1", "--lora-r", "8", "--gpu", "a100-80gb", *question)
-    refused(done, USAGE, "PEFT chooses no modules of its own for llava", "name them, or write all-linear")
+    done = tidemark("plan", "config.json", "--images", "1", "--lora-target-modules", "qproj", "--gpu", "a100-80gb", *question)
+    refused(done, USAGE, "nothing in the model is called qproj", "did you mean q_proj?")
 
 
 def test_nothing_fits(tidemark, work):

@@ -33,6 +33,15 @@ def test_model_is_not_known(tidemark, work):
     assert done.stdout == "" and done.stderr.startswith("tidemark: ")
 
 
+def test_config_that_is_a_spec_is_read_as_one(tidemark, work):
+    (work / "spec.yaml").write_text("model: {model_type: gpt2}\nbatch: 3\nseq: 256\n")
+    as_config, as_spec = (tidemark("predict", *words, "--gpu", "h100-80gb", "--json", "-") for words in (["spec.yaml"], ["--spec", "spec.yaml"]))
+    assert as_config.returncode == 0, as_config.stderr
+    assert as_config.stdout == as_spec.stdout
+    (work / "spec.yaml").write_text("model: {model_type: gpt2}\nbatch: 3\nsequence: 256\n")
+    refused(tidemark("predict", "spec.yaml", "--gpu", "h100-80gb"), USAGE, "sequence")
+
+
 @pytest.mark.parametrize("text, says", [("{", "not JSON"), ("[]", "expected a map"), ("{}", '"model_type" is missing'), ('{"model_type": "a", "model_type": "b"}', "given twice")])
 def test_config_is_wrong(tidemark, work, text, says):
     (work / "bad.json").write_text(text)

@@ -38,7 +38,11 @@ MODES = {
     "autocast": Mode({"dtype": "fp32", "autocast": "bf16"}, {"autocast": "other"}),
     "autocast_own": Mode({"autocast": "bf16"}, {"autocast": "own"}),  # of weights that are bf16 themselves
     "eager": Mode({"attn": "eager"}, {"attn": "eager"}),
+    # Models with images, trained on text alone.
+    "text": Mode({"images": 0}, {"images": 0}),
+    "text_lora": Mode({"images": 0, "lora": {"r": 8, "alpha": 16, "target_modules": "all-linear"}}, {"images": 0}),
 }
+OF_IMAGES = ("text", "text_lora")
 
 
 def named():
@@ -109,7 +113,7 @@ def make_batch(model_type, mode, folder):
 
     def made(more):
         seq = heard(model.config, sizes["seq"] + more)
-        batch = source.batch(model, Shape(sizes["batch"], seq, sizes["images"]), "cuda")
+        batch = source.batch(model, Shape(sizes["batch"], seq, MODES[mode].spec.get("images", sizes["images"])), "cuda")
         return {"seq": seq, "rows": {name: value.cpu() if torch.is_tensor(value) else value for name, value in in_order(batch).items()}}
 
     torch.save(with_room(made), batch_file(model_type, mode, folder))
@@ -426,7 +430,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", default="tidemark")
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--modes", nargs="*", choices=list(MODES), default=list(MODES))
+    parser.add_argument("--modes", nargs="*", choices=list(MODES), default=[mode for mode in MODES if mode not in OF_IMAGES])
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--note", action="store_true", help="tell in the programs' headers what is not equal")
     parser.add_argument("--trained", action="store_true")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Captures the programs of whole families that Tidemark comes with: data/programs/RELEASE OF TRANSFORMERS/MODEL_TYPE.
 
-usage: PYTHONHASHSEED=0 tidemark run --gpu h100-80gb --memory 1000TB --keep-going -- python tools/capture/ship.py FOLDER [MODEL_TYPE ...]
+usage: PYTHONHASHSEED=0 tidemark run --gpu h100-80gb --memory 1000TB --keep-going -- python tools/capture/ship.py FOLDER [--add-text] [MODEL_TYPE ...]
 
 FOLDER is data/programs; without model types, all that transformers can train and that are not there yet.  MODEL_TYPE.sequence_classification is the
-family with a score for each class, MODEL_TYPE.contrastive that of images and their captions.
+family with a score for each class, MODEL_TYPE.contrastive that of images and their captions.  With --add-text only the program without images is captured, and put behind what is there.
 """
 
 import gc
@@ -19,11 +19,14 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 SECONDS = 7200
 # Whose tokens GPUs may share (docs/design/context-parallel.md).
 SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "mixtral", "opt", "phi3", "qwen2", "qwen3"}
-# What is trained without images, too, and whose pipelines have them in the first stage alone: a program of that stands behind the one of images.
-SEEING = {"llava", "qwen2_vl"}
+# Models with images that are trained on text alone, too: a program of that stands behind the one of images.
+SEEING = {
+    *("aya_vision", "cohere2_vision", "gemma3", "gemma4", "glm46v", "glm4v", "idefics3", "internvl", "lfm2_vl", "llama4", "llava", "llava_next"),
+    *("llava_onevision", "mistral3", "mllama", "ovis2", "qwen2_5_vl", "qwen2_vl", "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe", "smolvlm"),
+}
 
 
-def family_text(model_type, head, overrides, shipped, layers, held, flags):
+def family_text(model_type, head, overrides, shipped, layers, held, flags, only_text=False):
     """`shipped`: keys as those have them that are published, where others do not do, or a list of such where a family is built in several ways, which have a program each, one
     behind the other; `layers`: how many these have; `held`: keys that a program holds for that one value of; `flags`: keys of the first of these families that say that it does more."""
     from tidemark.capture.family import Family
@@ -36,7 +39,8 @@ def family_text(model_type, head, overrides, shipped, layers, held, flags):
         return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and is_first and not head, sees=sees, way=way, flags=flags if is_first else (), is_rare=not is_first).text()
 
     ways = shipped if isinstance(shipped, list) else [shipped]
-    return "\n".join([of(ways[0], is_first=True), *map(of, ways[1:]), *(of(way, sees=False) for way in ways if model_type in SEEING)])
+    of_text = [of(way, sees=False) for way in ways if model_type in SEEING]
+    return "\n".join(of_text if only_text else [of(ways[0], is_first=True), *map(of, ways[1:]), *of_text])
 
 
 def given_of(name):
@@ -45,7 +49,7 @@ def given_of(name):
     return [table.get(name, table.get(name.partition(".")[0], {})) for table in tables]
 
 
-def ship(name, release):
+def ship(name, release, only_text=False):
     """Writes the program of a family; what there is to tell of it."""
     from limits import TooSlow, at_most
 
@@ -53,7 +57,9 @@ def ship(name, release):
     start = time.time()
     try:
         with at_most(SECONDS):
-            text = family_text(model_type, head, *given_of(name))
+            text = family_text(model_type, head, *given_of(name), only_text=only_text)
+            if only_text:
+                text = f"{(release / name).read_text().rstrip()}\n\n{text}"
         (release / name).write_text(text)
         told = f"{text.count(chr(10))} lines, {text.count(chr(10) + 'main ')} ways, {text.count(chr(10) + 'without ')} left out"
     except (Exception, TooSlow) as error:  # whatever a model of its configuration raises
@@ -61,7 +67,7 @@ def ship(name, release):
     print(f"{name}: {told}, {time.time() - start:.0f} s", flush=True)
 
 
-def ship_all(folder, wanted):
+def ship_all(folder, wanted, only_text=False):
     """Each in a child, so that libraries are imported once, and what one leaves is not in the way of another."""
     import transformers
     from models import model_types
@@ -76,7 +82,7 @@ def ship_all(folder, wanted):
     for model_type in wanted or [kind for kind in model_types() if not (release / kind).exists()]:
         child = os.fork()
         if child == 0:
-            ship(model_type, release)
+            ship(model_type, release, only_text)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         if status:
@@ -87,7 +93,9 @@ def main():
     if os.environ.get("PYTHONHASHSEED") != "0":
         sys.exit("set PYTHONHASHSEED=0: which kind of layers is first in a set is chance, else (transformers 5.23.0: modeling_gemma4.py, unique_layer_types)")
     os.environ.update(PYTORCH_JIT="0", TORCHDYNAMO_DISABLE="1")
-    ship_all(pathlib.Path(sys.argv[1]), sys.argv[2:])
+    only_text = "--add-text" in sys.argv
+    folder, *wanted = [word for word in sys.argv[1:] if word != "--add-text"]
+    ship_all(pathlib.Path(folder), wanted, only_text)
 
 
 if __name__ == "__main__":

@@ -41,8 +41,9 @@ TEST(Judge, OutOfMemoryWhileLoadingHasNoStep) {
   report.oom->step = 0;
   report.oom->in_use_bytes.reset();
   judge(report);
-  EXPECT_EQ(report.verdict,
-            "does not fit: out of memory before the first step, asking for 2.00 GiB with 61.6 GiB of 80.0 GiB in use");
+  EXPECT_EQ(
+      report.verdict,
+      "does not fit: out of memory before the first step, asking for 2.00 GiB with a peak of 61.6 GiB of 80.0 GiB");
 }
 
 TEST(Judge, NamesTheBoundsWhenTheyStraddle) {

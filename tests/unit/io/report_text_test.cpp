@@ -55,6 +55,15 @@ TEST(ReportText, StaysWithin42LinesAfterTheVerdict) {
   EXPECT_THAT(text, HasSubstr("…"));
 }
 
+TEST(ReportText, ShowsEachAssumptionThatMovesThePeak) {
+  Report report = sample_report();
+  report.assumptions.assign(5, {.what = "usual", .where = {}});
+  for (const char* what : {"a", "b", "c", "d"})
+    report.assumptions.push_back({.what = what, .where = {}, .moves_peak = true});
+  EXPECT_THAT(report_to_text(report),
+              HasSubstr("  assumed: a\n  assumed: b\n  assumed: c\n  assumed: d\n  … and 5 more assumptions"));
+}
+
 TEST(ReportText, SaysWhichInputsVaried) {
   Report report = sample_report();
   report.varying_inputs = {{"input_ids", 3, {4, 212}, {4, 980}}};

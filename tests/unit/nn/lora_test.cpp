@@ -118,7 +118,7 @@ TEST_F(Lora, NothingIsRenamedOfOtherModels) {
 
 TEST(LoraTargets, ComeFromPeftsTable) {
   EXPECT_EQ(default_lora_targets("gpt2"), Names{"c_attn"});
-  EXPECT_THROW(default_lora_targets("llava"), Error);
+  EXPECT_FALSE(default_lora_targets("llava"));
 }
 
 }  // namespace

@@ -156,5 +156,16 @@ TEST(KindsOfRanks, AreAllWhereTheyAreFew) {
   EXPECT_LE(kinds.size(), 32U);
 }
 
+TEST(PlanWithoutAnswers, IsUndecidedWhereHalfWasNotSimulated) {
+  Plan plan;
+  plan.candidates = 10;
+  plan.refusals = {{"no program", 3}, {"no such module", 1}};
+  EXPECT_FALSE(is_undecided(plan));
+  plan.refusals["no program"] = 4;
+  EXPECT_TRUE(is_undecided(plan));
+  plan.answers.emplace_back();
+  EXPECT_FALSE(is_undecided(plan));
+}
+
 }  // namespace
 }  // namespace tidemark::plan
