@@ -381,6 +381,9 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   if (spec.seq == 0 && text && text->count() == 2)
     recorder.assume_first(fmt::format("a sample has {} tokens, as nobody said how many (--seq)", (*text)[1]));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
+  if (spec.method != Method::none)
+    recorder.assume_first(fmt::format("method {} sets {}", kMethodNames[static_cast<std::size_t>(spec.method)],
+                                      text_of_method(spec.method)));
   const Assume assume = [&](std::string assumption) { recorder.assume(std::move(assumption)); };
   options.loop = known_loop(model, spec, model_config, recorder);
   if (spec.pp) {

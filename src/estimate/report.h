@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/value.h"
+
 #include "memory/device_memory.h"
 
 namespace tidemark {
@@ -135,6 +137,12 @@ struct Assumption {
   bool moves_peak = false;  // by over 1 % where it does not hold: never left out
 };
 
+/// A change that makes a training fit: keys of a spec, and the device's bytes then.
+struct Remedy {
+  Value change;
+  std::int64_t device_bytes = 0;
+};
+
 struct ScriptInfo {
   std::vector<std::string> command;
   std::int64_t exit_code = 0;
@@ -179,6 +187,7 @@ struct Report {
   std::vector<TimelinePoint> timeline;
   std::vector<CategoryOverTime> timeline_by_category;  // of those that have any; empty where it is not known
   std::optional<OutOfMemoryReport> oom;
+  std::vector<Remedy> remedies;  // of what does not fit
   std::vector<Assumption> assumptions;
   std::map<std::string, std::string> versions;
   std::map<std::string, std::string> sources;  // of versions and of the model, where nobody said them

@@ -318,7 +318,7 @@ void check_spec(const Spec& spec, const std::string& where) {
 
 Spec read_spec(const Value& value, const std::string& where) {
   Spec spec;
-  read_fields(value, spec, where);
+  read_fields(with_method(value), spec, where);
   check_spec(spec, where);
   return spec;
 }

@@ -10,6 +10,7 @@
 
 #include "base/fields.h"
 #include "estimate/gemini_spec.h"
+#include "estimate/method.h"
 #include "train/loop_kind.h"
 
 namespace tidemark {
@@ -97,6 +98,7 @@ struct Spec {
   double momentum = 0;
   bool amsgrad = false, maximize = false, nesterov = false, centered = false;
 
+  Method method = Method::none;
   LoopKind loop = LoopKind::plain;
   std::int64_t grad_accumulation = 1;
   std::optional<double> max_grad_norm;
@@ -326,6 +328,8 @@ template <class Self, class Visit>
 void Spec::fields_of_training(Self& self, Visit&& visit) {
   using namespace spec_detail;
   std::string_view group = "Training";
+  visit("method", self.method,
+        choice(group, "A method of fine-tuning and its trainer: defaults of the other fields", kMethodNames));
   visit(
       "loop", self.loop,
       choice(

@@ -13,9 +13,19 @@
 namespace tidemark {
 namespace {
 
+/// Whether the name contains a or b, for the pattern "a|b".
+bool contains(const std::string& name, const std::string& pattern) {
+  for (std::size_t begin = 0; begin <= pattern.size();) {
+    const std::size_t end = std::min(pattern.find('|', begin), pattern.size());
+    if (end > begin && name.find(pattern.substr(begin, end - begin)) != std::string::npos) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 bool contains_any(const std::string& name, const std::vector<std::string>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return name.find(pattern) != std::string::npos; });
+                     [&](const std::string& pattern) { return contains(name, pattern); });
 }
 
 struct HowMany {
@@ -130,11 +140,10 @@ void freeze(Module& root, const Spec& spec, Recorder& recorder) {
     parameter.trains = trains;
     if (parameter.tensor) parameter.tensor.impl().requires_grad = trains;
   });
-  const auto is_in = [](const std::string& one, const std::string& name) { return one.find(name) != one.npos; };
   const std::set<std::string> offered = words_of(names);
   NameCheck known(std::move(names), spec, recorder);
-  known.check(spec.freeze, "freeze", offered, is_in);
-  known.check(spec.train_only, "train_only", offered, is_in);
+  known.check(spec.freeze, "freeze", offered, contains);
+  known.check(spec.train_only, "train_only", offered, contains);
   if (!spec.freeze.empty()) mark_frozen(root, spec.freeze);
 }
 

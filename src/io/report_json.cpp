@@ -10,6 +10,7 @@
 #include "estimate/verdict.h"
 #include "io/json_reader.h"
 #include "io/timeline_json.h"
+#include "io/value_json.h"
 
 namespace tidemark::io {
 namespace {
@@ -412,6 +413,10 @@ Report read_report(std::string_view text, const std::string& where) {
     return Assumption{r.text("what"), r.text("where"), r.number("count")};
   });
   report.ranks = read_list<RankReport>(reader, "ranks", read_rank_report);
+  if (reader.optional("remedies"))
+    report.remedies = read_list<Remedy>(reader, "remedies", [](ObjectReader& r) {
+      return Remedy{value_from_json(r.any("change").dump(), r.path("change")), r.number("device_bytes")};
+    });
   read_optional_parts(reader, report);
   reader.finish();
   return report;
@@ -448,6 +453,9 @@ std::string write_report(const Report& report) {
   const std::string before = members(json) + ",\n" + timeline_members(report);
   json = Json::object();
   json["oom"] = or_null(report.oom);
+  for (const Remedy& one : report.remedies)
+    json["remedies"].push_back(
+        {{"change", Json::parse(value_to_json(one.change))}, {"device_bytes", one.device_bytes}});
   json["assumptions"] = Json::array();
   for (const Assumption& one : ranked_assumptions(report))
     json["assumptions"].push_back({{"what", one.what}, {"where", one.where}, {"count", one.count}});

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "estimate/breakdown.h"
 #include "estimate/verdict.h"
+#include "io/plan_text.h"
 #include "io/text_table.h"
 
 namespace tidemark::io {
@@ -147,6 +148,8 @@ std::string report_to_text(const Report& report) {
   const std::int64_t live = report.peak.allocated_bytes;
   text += breakdown("live at the peak", report.at_peak.by_category, live, kMaxCategories);
   text += breakdown("by module", layers_together(report.at_peak.by_module), live, kMaxModules);
+  for (const Remedy& one : report.remedies)
+    text += fmt::format("  would fit: {} ({})\n", change_text(one.change), format_bytes(one.device_bytes));
   text += found(report);
   text += notes(report);
   return text;

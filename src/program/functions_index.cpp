@@ -199,7 +199,7 @@ Tensors masked_scatter_call(FunctionCall& call) {
     throw Error(
         Errc::bad_value,
         fmt::format("{} tokens hold no images of {}", input.elements() / of_sample, source.elements() / of_sample),
-        "seq");
+        "seq", fmt::format("set it above {}, or image_size smaller", source.elements() / of_sample));
   return {masked_scatter(input, call.tensor(1), source)};
 }
 

@@ -33,6 +33,29 @@ def test_model_is_not_known(tidemark, work):
     assert done.stdout == "" and done.stderr.startswith("tidemark: ")
 
 
+def test_misfit_names_changes_that_fit(tidemark, work):
+    (work / "config.json").write_text(json.dumps({"model_type": "gpt2", "n_layer": 12}))
+    question = ["predict", "config.json", "--gpu", "rtx-3060-12gb", "--memory", "6GiB"]
+    sizes = {"--batch": "16", "--seq": "1024"}
+    done = tidemark(*question, *(word for size in sizes.items() for word in size), "--json", "r.json")
+    assert done.returncode == 1, done.stderr
+    remedies = json.loads((work / "r.json").read_text())["remedies"]
+    assert 1 <= len(remedies) <= 3 and done.stdout.count("  would fit: --") == len(remedies)
+    for line, remedy in zip([line for line in done.stdout.splitlines() if "would fit: " in line], remedies):
+        options = line.split("would fit: ")[1].rpartition(" (")[0].split()
+        same = [word for size in sizes.items() if size[0] not in options for word in size]
+        assert tidemark(*question, *same, *options, "--json", "again.json").returncode == 0, options
+        assert json.loads((work / "again.json").read_text())["peak"]["device_bytes"] == remedy["device_bytes"]
+
+
+def test_method_is_named_in_the_report(tidemark, work):
+    (work / "config.json").write_text(json.dumps({"model_type": "gpt2"}))
+    done = tidemark("predict", "config.json", "--gpu", "rtx-4090", "--method", "trl-lora", "--lora-r", "4")
+    assert done.returncode == 0, done.stderr
+    assert "assumed: method trl-lora sets loop sft_trainer, " in done.stdout
+    refused(tidemark("predict", "config.json", "--gpu", "rtx-4090", "--method", "qlroa"), USAGE, "did you mean qlora?")
+
+
 def test_config_that_is_a_spec_is_read_as_one(tidemark, work):
     (work / "spec.yaml").write_text("model: {model_type: gpt2}\nbatch: 3\nseq: 256\n")
     as_config, as_spec = (tidemark("predict", *words, "--gpu", "h100-80gb", "--json", "-") for words in (["spec.yaml"], ["--spec", "spec.yaml"]))
@@ -240,7 +263,7 @@ def test_a_configuration_of_quantized_weights(predict, work):
         ({**LLAMA, "model_type": "olmoe", "clip_qkv": 8.0}, [], UNSUPPORTED, ["clip_qkv"]),
         (LLAMA, ["--no-labels"], UNSUPPORTED, ["labels"]),
         (LLAMA, ["--freeze", "model,lm_head"], USAGE, ["freeze: nothing is left to train"]),
-        (LLAMA, ["--lora-r", "8", "--lora-target-modules", "no_such"], USAGE, ["lora.target_modules", "no module of the model"]),
+        (LLAMA, ["--lora-r", "8", "--lora-target-modules", "no_such"], USAGE, ["lora.target_modules", "nothing in the model is called"]),
         ({"model_type": "bloom"}, ["--attn", "sdpa"], UNSUPPORTED, ["the program of bloom does not hold for attention sdpa"]),
         ({"model_type": "bloom", "slow_but_exact": True, "pretraining_tp": 4}, [], UNSUPPORTED, ["slow_but_exact == false alone"]),
         ({"model_type": "gpt_neo", "num_layers": 12}, [], USAGE, ["attention_types", "it names 24 layers, and there are 12"]),
@@ -354,4 +377,4 @@ def test_tokens_past_the_learned_positions_are_an_assumption(predict):
 def test_no_pattern_takes_long(predict):
     """(m*)*(o*)*… would keep a backtracking matcher busy for ages."""
     done = predict(LLAMA, "--lora-r", "8", "--lora-target-modules", "(m*)*(o*)*(d*)*(e|o|d|m)*x")
-    refused(done, USAGE, "lora.target_modules", "no module of the model")
+    refused(done, USAGE, "lora.target_modules", "nothing in the model is called")

@@ -326,7 +326,7 @@ MISTAKES = [
     ("trl.yaml", changed(TRL, "per_device_train_batch_size", "many"), USAGE, "per_device_train_batch_size"),
     ("trl.yaml", changed(TRL, "per_device_train_batch_size", 0), USAGE, "batch"),
     ("trl.yaml", changed(TRL, "gradient_checkpointing", "maybe"), USAGE, "true or false"),
-    ("some.yaml", "batch: 3\n", UNSUPPORTED, "TRL"),
+    ("some.yaml", "learning: 3\n", UNSUPPORTED, "TRL"),
     ("run.sh", "echo hello\n", USAGE, "--"),
     ("titan.toml", "[training]\nseq_len = \n", USAGE, "titan.toml:2"),
     ("titan.toml", "[something]\nx = 1\n", UNSUPPORTED, "torchtitan"),

@@ -20,10 +20,7 @@ SECONDS = 7200
 # Whose tokens GPUs may share (docs/design/context-parallel.md).
 SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "mixtral", "opt", "phi3", "qwen2", "qwen3"}
 # Models with images that are trained on text alone, too: a program of that stands behind the one of images.
-SEEING = {
-    *("aya_vision", "cohere2_vision", "gemma3", "gemma4", "glm46v", "glm4v", "idefics3", "internvl", "lfm2_vl", "llama4", "llava", "llava_next"),
-    *("llava_onevision", "mistral3", "mllama", "ovis2", "qwen2_5_vl", "qwen2_vl", "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe", "smolvlm"),
-}
+SEEING = {"gemma3", "internvl", "llava", "mllama", "qwen2_5_vl", "qwen2_vl"}
 
 
 def family_text(model_type, head, overrides, shipped, layers, held, flags, only_text=False):

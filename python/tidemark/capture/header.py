@@ -25,6 +25,8 @@ class Header:
         asked = [path for path, _ in leaves_of(family.base) if any(path in re.split(r"[ (),/]", c) for main in self.mains for c in main)]
         counts = [count for _, count in family.layers.orders.values() if count]
         self.used = list(dict.fromkeys([*(p for g in axes.groups for p in g), *axes.guarded, *asked, *family.asked, *counts, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
+        undeclared = " ".join(family.undeclared.get(path, "") for path in self.used)  # a default may be made of keys that nothing else uses
+        self.used += [path for path, _ in leaves_of(family.base) if path not in self.used and re.search(rf"(?<![\w.]){re.escape(path)}(?![\w.])", undeclared)]
         self.wholes = [path for path in self.used if is_whole(at(family.base, path))]
         self.by_number = sorted({*family.unwritten.values()})
         _, _, self.root, _, (self.first, *_) = merged[0]

@@ -1,0 +1,47 @@
+// Methods of fine-tuning by name: the fields that each sets where the user does not.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "base/value.h"
+
+namespace tidemark {
+
+inline constexpr std::array<std::string_view, 12> kMethodNames{"none",
+                                                               "full",
+                                                               "lora",
+                                                               "qlora",
+                                                               "freeze-vision",
+                                                               "projector",
+                                                               "trl-full",
+                                                               "trl-lora",
+                                                               "trl-qlora",
+                                                               "transformers-full",
+                                                               "transformers-lora",
+                                                               "transformers-qlora"};
+enum class Method {
+  none,
+  full,
+  lora,
+  qlora,
+  freeze_vision,
+  projector,
+  trl_full,
+  trl_lora,
+  trl_qlora,
+  transformers_full,
+  transformers_lora,
+  transformers_qlora
+};
+
+/// The keys of a spec that a method sets.
+Value keys_of_method(Method method);
+
+/// The same in words: "lora.target_modules all-linear, checkpointing non_reentrant".
+std::string text_of_method(Method method);
+
+/// The spec with the keys of its `method` where it has none itself; unchanged where its `method` is not a name.
+Value with_method(const Value& spec);
+
+}  // namespace tidemark
