@@ -126,6 +126,7 @@ def test_both_engines_give_the_demo_one_answer(run, tmp_path):
         assert predicted["peak"][key] == real["peak"][key], key
     assert could_be(predicted) == could_be(real)
     assert steps_of(predicted) == steps_of(real)[: len(predicted["steps"])]
+    assert real["host"]["pageable_bytes"] > 0.99 * rows_of(real, "by_category")["parameters"]  # made on the host, then moved
     for breakdown in ("by_category", "by_module"):
         assert rows_of(predicted, breakdown) == rows_of(real, breakdown)
 
