@@ -371,6 +371,7 @@ SHIPPED = [
     "Made by `tools/capture/prove.py --shipped`: a model of each, tiny or of transformers' default configuration with eight layers at most, is trained by real PyTorch (2.11.0 with transformers 4.57.6 and 5.17.0, else 2.15.0) on a virtual H200 for two steps, and predicted from",
     "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.",
     "*autocast*: weights in float32 under autocast to bfloat16; *autocast_own*: weights in bfloat16 under the same. A class may do something of its own under one of them, as a cast where two dtypes are not one (transformers 5.17.0: modeling_blip_2.py, query_output): its program has ways of their own for that, or does not hold there.",
+    "*text*, *text_lora*: a model that takes images, fully and by LoRA trained on text alone.",
     "",
 ]
 
@@ -401,7 +402,7 @@ def totals(rows, modes):
         of[name.partition(", ")[2]].append(row)
 
     def told_of(some):
-        return ", ".join(f"{sum(row.get(mode, {}).get('equal', False) for row in some)} of {sum(mode in row for row in some)} {mode}" for mode in modes)
+        return ", ".join(f"{sum(row.get(mode, {}).get('equal', False) for row in some)} of {sum(mode in row for row in some)} {mode}" for mode in modes if any(mode in row for row in some))
 
     return [f"- Equal{' of ' + release if release else ''}: {told_of(of[release])}." for release in sorted(of)]
 
