@@ -143,6 +143,28 @@ std::vector<std::string> noted_chances(const Program& program) {
       drawn->second)};
 }
 
+bool has_size(const Program& program, std::string_view name) {
+  const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
+  return std::find(program.symbols.begin(), end, name) != end;
+}
+
+/// Whether a table holds the numbers of positions, so that longer samples are cut.  transformers: modeling_bert.py
+bool has_position_table(const ModuleDeclaration& module) {
+  const auto is_table = [](const ParameterDeclaration& one) { return one.name == "position_ids"; };
+  return std::any_of(module.parameters.begin(), module.parameters.end(), is_table) ||
+         std::any_of(module.children.begin(), module.children.end(), has_position_table);
+}
+
+/// A sample that is longer than a model's table of positions has as many tokens as that; `notes` says so.
+Spec within_positions(Spec spec, const Program& program, std::vector<std::string>& notes) {
+  const auto most = positions_of(program.config);
+  if (!most || spec.seq <= most->count || !has_position_table(program.root)) return spec;
+  notes.push_back(
+      fmt::format("a sample has {} tokens, the limit of the model ({}), not {}", most->count, most->key, spec.seq));
+  spec.seq = most->count;
+  return spec;
+}
+
 /// What a program alone tells of the configuration and the data.
 std::vector<std::string> noted(const Spec& spec, const Program& program) {
   std::vector<std::string> keys, assumptions = noted_kernels(program);
@@ -152,6 +174,8 @@ std::vector<std::string> noted(const Spec& spec, const Program& program) {
   if (!keys.empty())
     assumptions.push_back(
         fmt::format("config.json: transformers does not read {}, so it changes nothing", fmt::join(keys, ", ")));
+  if (spec.seq > 0 && !has_size(program, "S"))
+    assumptions.push_back("the model takes images alone, so seq changes nothing");
   if (const auto most = positions_of(program.config); most && spec.seq > most->count)
     assumptions.push_back(
         fmt::format("{} tokens are more than the {} positions of the model ({}): where these are learned, the "
@@ -258,8 +282,9 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
 Report predict(const Spec& asked, const Value& model_config, const Card& card, const PredictOptions& options) {
   if (options.programs.empty()) throw no_program_of(model_type_of(model_config), {});
   ReferenceConfig read = as_transformers_reads(model_config);
-  const Spec spec = read.quantization.is_null() ? asked : with_quantization_of(asked, read.quantization);
   const Program& program = options.programs.front();
+  const Spec spec = within_positions(
+      read.quantization.is_null() ? asked : with_quantization_of(asked, read.quantization), program, read.assumptions);
   std::vector<std::string> known = noted(spec, program);
   std::move(known.begin(), known.end(), std::back_inserter(read.assumptions));
   read.config = program.config;

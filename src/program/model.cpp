@@ -372,7 +372,7 @@ struct ProgramModel {
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} labels", data.labels ? "without" : "with"), "labels");
     const bool is_images = sizes.pixel_values && !has_images();  // a sample is one, or has one
-    if (is_images) check_of_images(data, sizes.input_ids.has_value());
+    if (is_images) check_of_images(data);
     if (data.images == 0 && data.image_tokens && !is_images)
       throw Error(Errc::bad_value, "there are no images to have tokens", "image_tokens", "set images");
     if (data.images > 0 && !has_images() && !is_images && !program.config.find("vision_config"))
@@ -390,8 +390,7 @@ struct ProgramModel {
   }
 
   /// A model whose sample is an image, or has one beside its text.
-  static void check_of_images(const Data& data, bool has_text) {
-    if (data.seq > 0 && !has_text) throw Error(Errc::bad_value, "the model takes images alone", "seq", "leave it out");
+  static void check_of_images(const Data& data) {
     if (data.images > 1)
       throw Error(Errc::bad_value, fmt::format("the model takes one image per sample, not {}", data.images), "images",
                   "write 1");

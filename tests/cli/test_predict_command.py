@@ -48,6 +48,24 @@ def test_misfit_names_changes_that_fit(tidemark, work):
         assert json.loads((work / "again.json").read_text())["peak"]["device_bytes"] == remedy["device_bytes"]
 
 
+@pytest.mark.parametrize(
+    "config, told",
+    [
+        ({"model_type": "bert"}, "a sample has 512 tokens, the limit of the model (max_position_embeddings), not 1024"),
+        ({"model_type": "vit"}, "the model takes images alone, so seq changes nothing"),
+    ],
+)
+def test_seq_that_a_model_cannot_take_is_replaced(tidemark, work, config, told):
+    (work / "config.json").write_text(json.dumps(config))
+    done = tidemark("predict", "config.json", "--gpu", "rtx-4090", "--seq", "1024", "--json", "long.json")
+    assert done.returncode == 0, done.stderr
+    assert f"assumed: {told}" in done.stdout
+    usual = ["--seq", "512"] if config["model_type"] == "bert" else []
+    assert tidemark("predict", "config.json", "--gpu", "rtx-4090", *usual, "--json", "usual.json").returncode == 0
+    peaks = [json.loads((work / name).read_text())["peak"] for name in ("long.json", "usual.json")]
+    assert peaks[0] == peaks[1]
+
+
 def test_method_is_named_in_the_report(tidemark, work):
     (work / "config.json").write_text(json.dumps({"model_type": "gpt2"}))
     done = tidemark("predict", "config.json", "--gpu", "rtx-4090", "--method", "trl-lora", "--lora-r", "4")
@@ -269,7 +287,6 @@ def test_a_configuration_of_quantized_weights(predict, work):
         ({"model_type": "gpt_neo", "num_layers": 12}, [], USAGE, ["attention_types", "it names 24 layers, and there are 12"]),
         ({"model_type": "gpt_bigcode", "add_cross_attention": True}, [], UNSUPPORTED, ["add_cross_attention == false alone"]),
         ({"model_type": "biogpt", "layerdrop": 0.1}, [], UNSUPPORTED, ["layerdrop == 0.0 alone"]),
-        (VIT, ["--seq", "128"], USAGE, ["seq: the model takes images alone"]),
         (VIT, ["--images", "2"], USAGE, ["images"]),
         (VIT, ["--image-size", "336"], UNSUPPORTED, ["vit takes images of one size"]),
         ({**VIT, "num_labels": 1}, [], UNSUPPORTED, ["num_labels > 1 alone"]),
@@ -377,4 +394,4 @@ def test_tokens_past_the_learned_positions_are_an_assumption(predict):
 def test_no_pattern_takes_long(predict):
     """(m*)*(o*)*… would keep a backtracking matcher busy for ages."""
     done = predict(LLAMA, "--lora-r", "8", "--lora-target-modules", "(m*)*(o*)*(d*)*(e|o|d|m)*x")
-    refused(done, USAGE, "lora.target_modules", "nothing in the model is called")
+    refused(done, USAGE, "lora.target_modules", "no module of the model")
