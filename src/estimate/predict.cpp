@@ -148,17 +148,23 @@ bool has_size(const Program& program, std::string_view name) {
   return std::find(program.symbols.begin(), end, name) != end;
 }
 
-/// Whether a table holds the numbers of positions, so that longer samples are cut.  transformers: modeling_bert.py
-bool has_position_table(const ModuleDeclaration& module) {
-  const auto is_table = [](const ParameterDeclaration& one) { return one.name == "position_ids"; };
+/// Whether a table of that many positions cuts longer samples.  transformers: modeling_bert.py, position_ids
+bool has_position_table(const ModuleDeclaration& module, const Program& program, const std::string& key) {
+  const auto is_table = [&](const ParameterDeclaration& one) {
+    if (one.name != "position_ids" || one.type.sizes.empty()) return false;
+    const std::optional<std::size_t> size = one.type.sizes.back().as_symbol();
+    return size && (program.symbols[*size] == key || program.symbols[*size] == "text_config." + key);
+  };
   return std::any_of(module.parameters.begin(), module.parameters.end(), is_table) ||
-         std::any_of(module.children.begin(), module.children.end(), has_position_table);
+         std::any_of(module.children.begin(), module.children.end(),
+                     [&](const ModuleDeclaration& child) { return has_position_table(child, program, key); });
 }
 
 /// A sample that is longer than a model's table of positions has as many tokens as that; `notes` says so.
 Spec within_positions(Spec spec, const Program& program, std::vector<std::string>& notes) {
   const auto most = positions_of(program.config);
-  if (!most || spec.seq <= most->count || !has_position_table(program.root)) return spec;
+  if (!most || most->count < 1 || spec.seq <= most->count) return spec;
+  if (!has_position_table(program.root, program, std::string(most->key))) return spec;
   notes.push_back(
       fmt::format("a sample has {} tokens, the limit of the model ({}), not {}", most->count, most->key, spec.seq));
   spec.seq = most->count;

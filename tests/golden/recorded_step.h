@@ -28,6 +28,7 @@ inline RecordedStepText read_recorded_step(const Recordings& recordings, const R
 /// What was trained, with the release that it was recorded with.
 inline Spec spec_of(const Value& header) {
   Spec spec = read_spec(*header.find("spec"));
+  spec.lenient_names = true;  // they name layers of several families
   spec.torch = *header.find("versions")->find("torch")->as_text();
   return spec;
 }
