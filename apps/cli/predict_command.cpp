@@ -6,6 +6,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "answers/predict_answer.h"
 #include "base/error.h"
 #include "card_choice.h"
 #include "commands.h"
@@ -13,7 +14,6 @@
 #include "estimate/all_ranks.h"
 #include "estimate/margin.h"
 #include "files.h"
-#include "plan/remedies.h"
 #include "resources.h"
 
 namespace tidemark::cli {
@@ -57,25 +57,6 @@ Report told(Report report, const Asked& asked) {
   for (const std::string& assumption : asked.assumptions)
     report.assumptions.push_back({.what = assumption, .where = {}, .moves_peak = true});
   return report;
-}
-
-/// Changes with which it would fit, on the card of the report.
-std::vector<Remedy> remedies(const Asked& asked) {
-  const Card card = card_of(asked.spec);
-  const auto fitting_bytes = [&](const Spec& spec) -> std::optional<std::int64_t> {
-    try {
-      check_spec(spec);
-      const answers::SharedPrograms programs = asked.programs_of(spec);
-      PredictOptions how;
-      how.programs = *programs;
-      how.ask_cudnn = cudnn_of(spec, card);
-      const Report report = predict(spec, asked.model_config, card, how);
-      return report.fits == true ? std::optional(report.peak.device_bytes) : std::nullopt;
-    } catch (const Error&) {
-      return std::nullopt;
-    }
-  };
-  return plan::remedies_of(asked.spec, fitting_bytes);
 }
 
 /// The report on every rank of what is asked.
@@ -148,9 +129,11 @@ int predict(const PredictCommandOptions& options) {
   Asked asked = read_asked(options.spec);
   const std::string modality = modality_of(asked.spec);
   Report report = options.all_ranks ? predicted_ranks(asked) : predicted(asked, options.events);
-  if (report.fits == false && !options.all_ranks && !options.quiet) {
+  if (report.fits == false && !options.all_ranks) {
     capture_unknown(asked);
-    report.remedies = remedies(asked);
+    const Card card = card_of(asked.spec);
+    report.remedies =
+        answers::remedies(asked.spec, asked.model_config, card, asked.programs_of, cudnn_of(asked.spec, card));
   }
   if (!options.margin.empty()) keep_margin(report, options.margin, modality, find_resources().data);
   write_report_files(report, options.files);

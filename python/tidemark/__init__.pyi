@@ -58,6 +58,8 @@ class SpecOptions(TypedDict, total=False):
     """How tokens spread over experts: balanced or skewed:X"""
     labels: bool
     """The model gets labels and computes the loss itself"""
+    method: Literal['none', 'full', 'lora', 'qlora', 'freeze-vision', 'projector', 'trl-full', 'trl-lora', 'trl-qlora', 'transformers-full', 'transformers-lora', 'transformers-qlora', None]
+    """A method of fine-tuning and its trainer: defaults of the other fields"""
     loop: Literal['plain', 'trainer', 'sft_trainer']
     """Whose loop it is: a plain PyTorch loop, that of transformers' Trainer over accelerate, or of TRL's SFTTrainer, whose loss makes no logits"""
     autocast: Literal['none', 'bf16', 'fp16', None]

@@ -3,6 +3,7 @@
 #include "answers/cudnn_elsewhere.h"
 #include "estimate/all_ranks.h"
 #include "estimate/margin.h"
+#include "plan/remedies.h"
 
 namespace tidemark::answers {
 namespace {
@@ -30,7 +31,12 @@ Report predicted(const Question& question, bool all_ranks) {
   if (all_ranks && question.spec.rank != 0)
     throw Error(Errc::bad_value, "it cannot be combined with rank", "all_ranks");
   try {
-    return (all_ranks ? predict_all_ranks : predict)(question.spec, question.model_config, question.card, options);
+    Report report =
+        (all_ranks ? predict_all_ranks : predict)(question.spec, question.model_config, question.card, options);
+    if (report.fits == false && !all_ranks)
+      report.remedies =
+          remedies(question.spec, question.model_config, question.card, question.programs_of, options.ask_cudnn);
+    return report;
   } catch (const Error& error) {
     if (cudnn.was_asked()) throw NotCaptured(error);
     throw;
@@ -38,6 +44,22 @@ Report predicted(const Question& question, bool all_ranks) {
 }
 
 }  // namespace
+
+std::vector<Remedy> remedies(const Spec& spec, const Value& model_config, const Card& card,
+                             const ProgramsOf& programs_of, const AskCudnn& ask_cudnn) {
+  const auto fitting_bytes = [&](const Spec& changed) -> std::optional<std::int64_t> {
+    try {
+      check_spec(changed);
+      const SharedPrograms programs = programs_of(changed);
+      const PredictOptions how{.on_event = {}, .programs = *programs, .ask_cudnn = ask_cudnn};
+      const Report report = predict(changed, model_config, card, how);
+      return report.fits == true ? std::optional(report.peak.device_bytes) : std::nullopt;
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  };
+  return plan::remedies_of(spec, fitting_bytes);
+}
 
 Report told(Report report, const Question& question, const Data& data) {
   report.versions.emplace("tidemark", data.version);

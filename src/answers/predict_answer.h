@@ -13,4 +13,8 @@ Report predicted(const Value& asked, const Data& data);
 /// What a report says of its versions and sources is filled in.
 Report told(Report report, const Question& question, const Data& data);
 
+/// Changes with which a training that does not fit would fit.  `programs_of`: of each changed spec.
+std::vector<Remedy> remedies(const Spec& spec, const Value& model_config, const Card& card,
+                             const ProgramsOf& programs_of, const AskCudnn& ask_cudnn);
+
 }  // namespace tidemark::answers
