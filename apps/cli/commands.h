@@ -17,8 +17,9 @@ int run(const RunOptions& options);
 
 void add_predict(CLI::App& app, PredictCommandOptions& options);
 int predict(const PredictCommandOptions& options);
-/// The report of what is asked; a line per event goes to the file `events` unless that is empty.
-Report predicted(Asked asked, const std::string& events);
+/// The report of what is asked, whose program is captured if it is unknown; a line per event goes to the file `events`
+/// unless that is empty.
+Report predicted(Asked& asked, const std::string& events);
 
 void add_explain(CLI::App& app, ExplainOptions& options);
 int explain(const ExplainOptions& options);

@@ -52,7 +52,8 @@ void add_explain(CLI::App& app, ExplainOptions& options) {
 int explain(const ExplainOptions& options) {
   const std::vector<io::PeakList> lists = io::parse_peak_lists(options.by, "--by");
   const std::optional<Report> stored = stored_report(options.spec);
-  const Report report = stored ? *stored : predicted(read_asked(options.spec), {});
+  Asked asked = stored ? Asked() : read_asked(options.spec);
+  const Report report = stored ? *stored : predicted(asked, {});
   fmt::print("{}", io::explanation_of(report, {lists, static_cast<std::size_t>(options.rows), !options.each_layer}));
   return 0;
 }

@@ -60,7 +60,7 @@ Report told(Report report, const Asked& asked) {
 }
 
 /// The report on every rank of what is asked.
-Report predicted_ranks(Asked asked) {
+Report predicted_ranks(Asked& asked) {
   if (asked.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with --rank", "--all-ranks");
   const Card card = card_of(asked.spec);
   capture_unknown(asked);
@@ -72,7 +72,7 @@ Report predicted_ranks(Asked asked) {
 
 }  // namespace
 
-Report predicted(Asked asked, const std::string& events) {
+Report predicted(Asked& asked, const std::string& events) {
   const Card card = card_of(asked.spec);
   capture_unknown(asked);
   EventFile file(events);
@@ -130,7 +130,6 @@ int predict(const PredictCommandOptions& options) {
   const std::string modality = modality_of(asked.spec);
   Report report = options.all_ranks ? predicted_ranks(asked) : predicted(asked, options.events);
   if (report.fits == false && !options.all_ranks) {
-    capture_unknown(asked);
     const Card card = card_of(asked.spec);
     report.remedies =
         answers::remedies(asked.spec, asked.model_config, card, asked.programs_of, cudnn_of(asked.spec, card));

@@ -60,6 +60,16 @@ std::string found_model(const fs::path& file, const std::string& model) {
   return found ? found->string() : model;
 }
 
+/// Whether more of the keys are fields of a spec than signs of a trainer.
+bool is_spec(const Value& keys) {
+  if (!keys.as_map() || keys.find("model_type")) return false;
+  const std::vector<FieldDescription> fields = describe_fields<Spec>();
+  const auto own =
+      std::count_if(fields.begin(), fields.end(), [&](const auto& field) { return keys.find(field.name); });
+  const io::TrainingFormat* format = io::recognised_format(keys);
+  return own > (format ? io::sign_count(*format, keys) : 0);
+}
+
 }  // namespace
 
 fs::path config_of_model(const std::string& model, bool offline) {
@@ -69,26 +79,17 @@ fs::path config_of_model(const std::string& model, bool offline) {
 }
 
 bool is_spec_file(const std::string& path) {
-  if (!is_file(path) || !has_ending(path, {".yaml", ".yml", ".json"})) return false;
-  const Value keys = io::value_of_training_file(read_file(path), path);
-  if (!keys.as_map() || keys.find("model_type")) return false;
-  const std::vector<FieldDescription> fields = describe_fields<Spec>();
-  std::size_t own = 0, of_trainer = 0;
-  const io::TrainingFormat* format = io::recognised_format(keys);
-  for (const Value::Item& item : *keys.as_map()) {
-    if (item.key == "model") continue;  // ms-swift has it too
-    own += std::any_of(fields.begin(), fields.end(), [&](const auto& field) { return field.name == item.key; });
-    of_trainer += format && std::find(format->signs.begin(), format->signs.end(), item.key) != format->signs.end();
-  }
-  return own > of_trainer;
+  return is_file(path) && has_ending(path, {".yaml", ".yml", ".json"}) &&
+         is_spec(io::value_of_training_file(read_file(path), path));
 }
 
 bool is_training_file(const std::string& path) {
-  if (!is_file(path) || is_spec_file(path)) return false;
+  if (!is_file(path)) return false;
   const bool must_be = has_ending(path, {".yaml", ".yml", ".toml", ".sh", ".bash"});
   if (!must_be && !has_ending(path, {".json"})) return false;
   const Value keys = io::value_of_training_file(read_file(path), path);
   if (!must_be && (!keys.as_map() || keys.find("model_type"))) return false;
+  if (is_spec(keys)) return false;
   if (io::recognised_format(keys)) return true;
   if (must_be) refuse_unknown(path);
   return false;

@@ -3,6 +3,7 @@
 #include "answers/cudnn_elsewhere.h"
 #include "estimate/all_ranks.h"
 #include "estimate/margin.h"
+#include "plan/oracle.h"
 #include "plan/remedies.h"
 
 namespace tidemark::answers {
@@ -47,18 +48,9 @@ Report predicted(const Question& question, bool all_ranks) {
 
 std::vector<Remedy> remedies(const Spec& spec, const Value& model_config, const Card& card,
                              const ProgramsOf& programs_of, const AskCudnn& ask_cudnn) {
-  const auto fitting_bytes = [&](const Spec& changed) -> std::optional<std::int64_t> {
-    try {
-      check_spec(changed);
-      const SharedPrograms programs = programs_of(changed);
-      const PredictOptions how{.on_event = {}, .programs = *programs, .ask_cudnn = ask_cudnn};
-      const Report report = predict(changed, model_config, card, how);
-      return report.fits == true ? std::optional(report.peak.device_bytes) : std::nullopt;
-    } catch (const Error&) {
-      return std::nullopt;
-    }
-  };
-  return plan::remedies_of(spec, fitting_bytes);
+  const plan::Engine engine{
+      .model_config = model_config, .card = card, .programs = programs_of, .keep_margin = {}, .ask_cudnn = ask_cudnn};
+  return plan::remedies_of(spec, plan::make_oracle(engine));
 }
 
 Report told(Report report, const Question& question, const Data& data) {

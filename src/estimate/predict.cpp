@@ -143,11 +143,6 @@ std::vector<std::string> noted_chances(const Program& program) {
       drawn->second)};
 }
 
-bool has_size(const Program& program, std::string_view name) {
-  const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
-  return std::find(program.symbols.begin(), end, name) != end;
-}
-
 /// Whether a table of that many positions cuts longer samples.  transformers: modeling_bert.py, position_ids
 bool has_position_table(const ModuleDeclaration& module, const Program& program, const std::string& key) {
   const auto is_table = [&](const ParameterDeclaration& one) {

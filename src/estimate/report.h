@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/value.h"
-
 #include "memory/device_memory.h"
 
 namespace tidemark {

@@ -17,7 +17,7 @@ namespace {
 bool contains(const std::string& name, const std::string& pattern) {
   for (std::size_t begin = 0; begin <= pattern.size();) {
     const std::size_t end = std::min(pattern.find('|', begin), pattern.size());
-    if (end > begin && name.find(pattern.substr(begin, end - begin)) != std::string::npos) return true;
+    if (end > begin && name.find(std::string_view(pattern).substr(begin, end - begin)) != name.npos) return true;
     begin = end + 1;
   }
   return false;
@@ -67,10 +67,11 @@ class NameCheck {
   NameCheck(std::vector<std::string> known, const Spec& spec, Recorder& recorder)
       : known_(std::move(known)), is_lenient_(spec.lenient_names), recorder_(recorder) {}
 
-  /// `offered`: words that may be meant.
-  template <class Matches>
-  void check(const std::vector<std::string>& names, const char* option, const std::set<std::string>& offered,
-             const Matches& matches) {
+  using Matches = bool (*)(const std::string& known, const std::string& name);
+
+  /// `offered`: of the known names, the words that may be meant.
+  template <class Offered>
+  void check(const std::vector<std::string>& names, const char* option, Matches matches, const Offered& offered) {
     for (const std::string& name : names) {
       if (std::any_of(known_.begin(), known_.end(), [&](const std::string& one) { return matches(one, name); }))
         continue;
@@ -79,7 +80,8 @@ class NameCheck {
             fmt::format("{}: nothing in the model is called {}, which is passed over", option, name));
         continue;
       }
-      const std::vector<std::string> words(offered.begin(), offered.end());
+      const std::set<std::string> distinct = offered(known_);
+      const std::vector<std::string> words(distinct.begin(), distinct.end());
       std::string hint = did_you_mean(name, words);
       if (hint.empty()) hint = fmt::format("it has {}", fmt::join(words, ", "));
       throw Error(Errc::unknown_name, fmt::format("nothing in the model is called {}", name), option, std::move(hint));
@@ -92,21 +94,15 @@ class NameCheck {
   Recorder& recorder_;
 };
 
-/// Full names of all modules; in `linear` the last words of those that are linear.
-void add_module_names(Module& module, std::vector<std::string>& names, std::set<std::string>& linear) {
+void add_module_names(Module& module, std::vector<std::string>& names) {
   names.push_back(module.full_name());
-  if (linear_shape(module)) linear.insert(std::string(module.name()));
-  for (const auto& child : module.children()) add_module_names(*child, names, linear);
+  for (const auto& child : module.children()) add_module_names(*child, names);
 }
 
-bool has_stacked_experts(Module& module) {
-  if (module.name() == "experts" && !module.parameters().empty()) return true;
-  return std::any_of(module.children().begin(), module.children().end(),
-                     [](const auto& child) { return has_stacked_experts(*child); });
-}
-
-bool ends_in(const std::string& module, const std::string& name) {
-  return module == name || module.ends_with("." + name);
+/// Last words of the names of linear modules.
+void add_linear_words(Module& module, std::set<std::string>& words) {
+  if (linear_shape(module)) words.insert(std::string(module.name()));
+  for (const auto& child : module.children()) add_linear_words(*child, words);
 }
 
 /// PEFT's targets, else all linear modules; of experts that are stacked parameters, which have no adapters here, none.
@@ -140,10 +136,9 @@ void freeze(Module& root, const Spec& spec, Recorder& recorder) {
     parameter.trains = trains;
     if (parameter.tensor) parameter.tensor.impl().requires_grad = trains;
   });
-  const std::set<std::string> offered = words_of(names);
   NameCheck known(std::move(names), spec, recorder);
-  known.check(spec.freeze, "freeze", offered, contains);
-  known.check(spec.train_only, "train_only", offered, contains);
+  known.check(spec.freeze, "freeze", contains, words_of);
+  known.check(spec.train_only, "train_only", contains, words_of);
   if (!spec.freeze.empty()) mark_frozen(root, spec.freeze);
 }
 
@@ -156,10 +151,14 @@ LoraOptions lora_options(const Spec& spec, Module& root, const std::string& mode
     choose_targets(options, root, model_type, recorder);
   else if (!pattern) {
     std::vector<std::string> names;
-    std::set<std::string> linear;
-    add_module_names(root, names, linear);
+    add_module_names(root, names);
+    const auto linear = [&](const std::vector<std::string>&) {
+      std::set<std::string> words;
+      add_linear_words(root, words);
+      return words;
+    };
     NameCheck(std::move(names), spec, recorder)
-        .check(std::get<std::vector<std::string>>(lora.target_modules), "lora.target_modules", linear, ends_in);
+        .check(std::get<std::vector<std::string>>(lora.target_modules), "lora.target_modules", is_target, linear);
   }
   switch (lora.adapter_dtype) {
     case AdapterDtype::automatic: break;

@@ -41,13 +41,17 @@ void TrainingDraft::note_unread(const TrainingKeys& keys, std::string_view secti
 
 void TrainingDraft::assume(std::string what) { assumptions.push_back(std::move(what)); }
 
+std::ptrdiff_t sign_count(const TrainingFormat& format, const Value& keys) {
+  return std::count_if(format.signs.begin(), format.signs.end(),
+                       [&](std::string_view sign) { return has_key(keys, sign); });
+}
+
 const TrainingFormat* recognised_format(const Value& keys) {
   if (!keys.as_map()) return nullptr;
   const TrainingFormat *best = nullptr, *base = nullptr;
   std::ptrdiff_t most = 0;
   for (const TrainingFormat& format : training_formats()) {
-    const auto count = std::count_if(format.signs.begin(), format.signs.end(),
-                                     [&](std::string_view sign) { return has_key(keys, sign); });
+    const std::ptrdiff_t count = sign_count(format, keys);
     if (format.is_base && count > 0) base = &format;
     if (!format.is_base && count > most) best = &format, most = count;
   }

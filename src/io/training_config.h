@@ -76,6 +76,9 @@ struct TrainingFormat {
 /// By name.
 std::span<const TrainingFormat> training_formats();
 
+/// How many of the keys tell the format from others.
+std::ptrdiff_t sign_count(const TrainingFormat& format, const Value& keys);
+
 /// The format that the keys are of; nullptr where they are of none.
 const TrainingFormat* recognised_format(const Value& keys);
 

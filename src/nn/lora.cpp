@@ -62,8 +62,7 @@ class Targets {
     if (key.empty()) return false;
     if (all_linear_) return linear_shape(module) && !is_output_embedding(module);
     if (pattern_) return std::regex_match(key, *pattern_);
-    return std::any_of(names_.begin(), names_.end(),
-                       [&](const std::string& name) { return key == name || key.ends_with("." + name); });
+    return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) { return is_target(key, name); });
   }
 
  private:
@@ -123,12 +122,8 @@ Dtype adapter_dtype(Module& module, const LoraOptions& options) {
 
 /// PEFT rewrites names that older versions of a model with experts had into adapters of parameters, and all-linear and
 /// patterns into such names.  peft: utils/transformers_weight_conversion.py, _convert_peft_config_moe
-void check_experts(const std::vector<Module*>& modules, const LoraOptions& options) {
-  const bool is_stacked = std::any_of(modules.begin(), modules.end(), [](Module* m) {
-    return m->name() == "experts" &&
-           !m->parameters().empty();  // else, in transformers 4, they are modules of their own
-  });
-  if (options.expert_names.empty() || !is_stacked) return;
+void check_experts(Module& root, const LoraOptions& options) {
+  if (options.expert_names.empty() || !has_stacked_experts(root)) return;
   const auto* names = std::get_if<std::vector<std::string>>(&options.target_modules);
   const auto is_expert = [&](const std::string& name) {
     const std::vector<std::string>& known = options.expert_names;
@@ -144,7 +139,7 @@ std::vector<Module*> targeted(Module& root, const LoraOptions& options) {
   const Targets targets(options);
   std::vector<Module*> modules, adapted;
   visit_modules(root, modules);
-  check_experts(modules, options);
+  check_experts(root, options);
   for (Module* module : modules)
     if (targets.contain(*module)) adapted.push_back(module);
   if (adapted.empty()) throw Error(Errc::bad_value, "no module of the model has such a name", "lora.target_modules");
@@ -152,6 +147,16 @@ std::vector<Module*> targeted(Module& root, const LoraOptions& options) {
 }
 
 }  // namespace
+
+bool has_stacked_experts(Module& root) {
+  if (root.name() == "experts" && !root.parameters().empty()) return true;
+  return std::any_of(root.children().begin(), root.children().end(),
+                     [](const std::unique_ptr<Module>& child) { return has_stacked_experts(*child); });
+}
+
+bool is_target(const std::string& full_name, const std::string& target) {
+  return full_name == target || full_name.ends_with("." + target);
+}
 
 Tensor adapted(Module& m, Tensor input, const std::function<Tensor(Tensor)>& base_layer) {
   Tensor x = std::move(input);

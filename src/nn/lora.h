@@ -28,6 +28,12 @@ std::optional<std::vector<std::string>> default_lora_targets(const std::string& 
 /// Names of a model's older versions for what are experts' parameters now; none where PEFT rewrites no names.
 std::vector<std::string> converted_expert_names(const std::string& model_type);
 
+/// Whether the experts of the model are stacked parameters; in transformers 4 they are separate modules.
+bool has_stacked_experts(Module& root);
+
+/// peft: tuners_utils.py, check_target_module_exists, of one of a list's names.
+bool is_target(const std::string& full_name, const std::string& target);
+
 /// lora.layer.Linear.forward of an adapted module, around what its base layer does.
 Tensor adapted(Module& m, Tensor input, const std::function<Tensor(Tensor)>& base_layer);
 

@@ -1,7 +1,10 @@
 #include "plan/remedies.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/error.h"
+#include "plan/decision.h"
 #include "plan/plan.h"
 
 namespace tidemark::plan {
@@ -29,10 +32,7 @@ bool adapt(Spec& spec) {
 
 bool quantize(Spec& spec) {
   if (spec.quantization || (!spec.lora && !adapt(spec))) return false;
-  QuantizationSpec& quantization = spec.quantization.emplace();
-  quantization.quant_type = QuantType::nf4;
-  quantization.use_double_quant = true;
-  quantization.compute_dtype = WeightDtype::bf16;
+  spec = decision("quantization", {}).others(spec, {}).front();
   return true;
 }
 
@@ -74,28 +74,39 @@ bool holds_all(const std::vector<Step>& steps, const Way& of) {
                      [&](Step step) { return std::find(steps.begin(), steps.end(), step) != steps.end(); });
 }
 
+/// A training that fits on every kind of rank; nothing for one that does not fit, or is not valid.
+std::optional<Seen> seen_fitting(const Spec& spec, const Oracle& oracle) {
+  try {
+    check_spec(spec);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  Seen seen = oracle.simulate(spec);
+  if (seen.fits && oracle.confirm) seen = oracle.confirm(spec);
+  return seen.fits ? std::optional(std::move(seen)) : std::nullopt;
+}
+
 }  // namespace
 
-std::vector<Remedy> remedies_of(const Spec& spec, const FittingBytes& fitting_bytes, std::size_t most) {
+std::vector<Remedy> remedies_of(const Spec& spec, const Oracle& oracle, std::size_t most) {
   std::vector<Remedy> found;
   std::vector<Way> that_fit;
+  std::vector<Spec> tried{spec};
+  const auto is_beyond = [](const Way& way, const Way& enough) {
+    return enough.repeated ? way.repeated == enough.repeated : holds_all(way.steps, enough);
+  };
   for (const Way& way : ways()) {
     if (found.size() == most) break;
-    const bool is_more = std::any_of(that_fit.begin(), that_fit.end(),
-                                     [&](const Way& other) { return !other.repeated && holds_all(way.steps, other); });
-    const bool is_again = way.repeated && std::any_of(that_fit.begin(), that_fit.end(),
-                                                      [&](const Way& other) { return other.repeated == way.repeated; });
+    if (std::any_of(that_fit.begin(), that_fit.end(), [&](const Way& enough) { return is_beyond(way, enough); }))
+      continue;
     Spec changed = spec;
-    bool is_new = way.repeated != nullptr;
-    for (const Step step : way.steps) is_new |= step(changed);
-    if (is_more || is_again || !is_new) continue;
+    for (const Step step : way.steps) step(changed);
     do {
       if (way.repeated && !way.repeated(changed)) break;
-      if (const auto bytes = fitting_bytes(changed)) {
-        const Value change = changes_of(spec, changed);
-        const bool is_known =
-            std::any_of(found.begin(), found.end(), [&](const Remedy& one) { return one.change == change; });
-        if (!is_known) found.push_back({change, *bytes});
+      if (std::find(tried.begin(), tried.end(), changed) != tried.end()) continue;
+      tried.push_back(changed);
+      if (const auto seen = seen_fitting(changed, oracle)) {
+        found.push_back({changes_of(spec, changed), seen->peak.device_bytes});
         that_fit.push_back(way);
         break;
       }

@@ -399,10 +399,7 @@ struct ProgramModel {
   }
 
   /// Images or sounds, as many as are asked for: not those that a sample itself is.
-  bool has_images() const {
-    const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
-    return std::find(program.symbols.begin(), end, "images") != end;
-  }
+  bool has_images() const { return has_size(program, "images"); }
 
   /// The sizes of a batch, which may be a part of the one that was asked for.
   std::vector<std::int64_t> sizes_of(const Batch& batch) const {
@@ -508,6 +505,11 @@ bool was_captured_so(const Program& program, const Context& context) {
 }
 
 }  // namespace
+
+bool has_size(const Program& program, std::string_view name) {
+  const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
+  return std::find(program.symbols.begin(), end, name) != end;
+}
 
 std::optional<Positions> positions_of(const Value& config) {
   const Value* text = config.find("text_config");

@@ -19,6 +19,9 @@ struct Positions {
 };
 std::optional<Positions> positions_of(const Value& config);
 
+/// Whether the program has a size of that name, such as S.
+bool has_size(const Program& program, std::string_view name);
+
 /// How long texts are: as asked, else kUsualTokens, or what the configuration says that the model takes at most if that
 /// is less.
 std::int64_t text_length(const Value& config, std::int64_t asked);

@@ -24,7 +24,7 @@ struct DeviceOutOfMemory {
   std::int64_t requested_bytes = 0;
   std::int64_t in_use_bytes = 0;  // on the device
   std::string message, where;     // PyTorch's text; operation and module
-  bool in_repetition = false;     // of requests, where a program would let go of tensors on its way out
+  bool in_repetition = false;     // of requests, where a program would free tensors on its way out
 };
 
 /// How far the program has come: a step (from 1; 0 before the first), and a part of it as its loop numbers them.

@@ -102,7 +102,8 @@ def test_every_example_is_here():
 
 def rows_of(report, breakdown):
     """{name: bytes} of what is live at the peak; each engine has its own name for tensors outside of modules."""
-    return {name if name not in ("-", "(no module)") else None: row["bytes"] for row in report["at_peak"][breakdown] for name in [row["name"]]}
+    outside = dict.fromkeys(("-", "(no module)"))
+    return {outside.get(row["name"], row["name"]): row["bytes"] for row in report["at_peak"][breakdown]}
 
 
 def steps_of(report):

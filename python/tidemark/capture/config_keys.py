@@ -99,6 +99,12 @@ def parts_of(config_class):
             yield key, getattr(usual, key).model_type, part is AutoConfig
 
 
+def part_classes(config_class):
+    """[(key, class)] of the parts that are models' configurations; a part's class may call itself what the whole is called."""
+    usual = config_class()
+    return [(key, type(getattr(usual, key))) for key, part, _ in parts_of(config_class) if part in CONFIG_MAPPING]
+
+
 def without_methods(keys, config_class):
     return {key for key in keys if not key.startswith("_") and not callable(inspect.getattr_static(config_class, key, None))}
 
@@ -118,9 +124,8 @@ def shared_keys():
 
 def other_names(config_class, path=""):
     """{path: path of the field} of the attribute_map of a configuration's class and of its parts' classes."""
-    usual = config_class()
     names = {f"{path}{other}": f"{path}{field}" for other, field in config_class.attribute_map.items() if other != field}
-    for key, part in [(key, type(getattr(usual, key))) for key, part, _ in parts_of(config_class) if part in CONFIG_MAPPING]:
+    for key, part in part_classes(config_class):
         names |= other_names(part, f"{path}{key}.")
     return names
 
@@ -136,8 +141,7 @@ def own_keys(config_class):
 
 def lines(config_class, path=""):
     """What stands behind the word `reads` of a family's program, of the configuration's class and of its parts' (docs/reference/programs.md, Families)."""
-    usual = config_class()
-    parts = [(key, type(getattr(usual, key))) for key, part, _ in parts_of(config_class) if part in CONFIG_MAPPING]  # its class, which may call itself what the whole is called
+    parts = part_classes(config_class)
     keys = own_keys(config_class) | (set() if path else shared_keys()) | {key for key, _ in parts}
     if is_flat(config_class):
         keys |= {key for name, part in parts if name == "text_config" for key in own_keys(part)}
@@ -152,7 +156,7 @@ def undeclared(config_class, path=""):
     usual, found = config_class(), {}
     declared = fields_of(config_class) | set(config_class.attribute_map) | set(config_class.attribute_map.values()) | set(taken_from_kwargs(config_class)) | base_keys() | ROTARY
     calls = list(_optional(config_class))
-    for key, part in [(key, type(getattr(usual, key))) for key, part, _ in parts_of(config_class) if part in CONFIG_MAPPING]:
+    for key, part in part_classes(config_class):
         found.update(undeclared(part, f"{path}{key}."))
     for name in without_methods({name for name, _ in calls} - declared, config_class):
         of_text = f"{path}text_config.{name}" in found or hasattr(getattr(usual, "text_config", None), name)  # the code of a file is of all its classes, unless it says which
