@@ -17,8 +17,8 @@
 namespace tidemark {
 namespace {
 
-/// Pinned host memory: lazily committed, and known by address, since `Tensor.is_pinned` asks for it.
-class PinnedMemory {
+/// Memory of the host that the card reaches: committed when touched, and looked up by address.
+class HostRanges {
  public:
   void* allocate(std::size_t bytes) {
     void* start = host_pages().take(bytes);
@@ -32,13 +32,15 @@ class PinnedMemory {
     now_bytes_ += static_cast<std::int64_t>(bytes);
     peak_bytes_ = std::max(peak_bytes_, now_bytes_);
   }
-  void forget(void* start) {
+  /// False if `start` is not the start of a range.
+  bool forget(void* start) {
     const std::lock_guard lock(mutex_);
     const auto it = ranges_.find(static_cast<std::byte*>(start));
-    if (it == ranges_.end()) return;
+    if (it == ranges_.end()) return false;
     if (it->second.ours) host_pages().give_back(start);
     now_bytes_ -= static_cast<std::int64_t>(it->second.bytes);
     ranges_.erase(it);
+    return true;
   }
   std::int64_t peak_bytes() {
     const std::lock_guard lock(mutex_);
@@ -62,8 +64,14 @@ class PinnedMemory {
   std::int64_t now_bytes_ = 0, peak_bytes_ = 0;
 };
 
-PinnedMemory& pinned() {
-  static auto* all = new PinnedMemory;
+HostRanges& pinned() {
+  static auto* all = new HostRanges;
+  return *all;
+}
+
+/// cudaMallocManaged: never out of memory on a card, whose driver moves pages to the host for others.
+HostRanges& managed() {
+  static auto* all = new HostRanges;
   return *all;
 }
 
@@ -93,6 +101,7 @@ using namespace tidemark;
 using abi::Status;
 
 std::int64_t tidemark_pinned_peak_bytes() { return pinned().peak_bytes(); }
+std::int64_t tidemark_managed_peak_bytes() { return managed().peak_bytes(); }
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -105,7 +114,7 @@ Status cudaMalloc(void** pointer, std::size_t bytes) {
 /// CUDA 7 Streams Simplify Concurrency" shows kernels of several streams side by side with a cudaMalloc between them).
 Status cudaFree(void* pointer) {
   if (pointer) wait_for_device();
-  device_memory().free(pointer);
+  if (!managed().forget(pointer)) device_memory().free(pointer);
   return 0;
 }
 Status cudaMallocAsync(void** pointer, std::size_t bytes, void*) { return cudaMalloc(pointer, bytes); }
@@ -113,7 +122,10 @@ Status cudaFreeAsync(void* pointer, void*) {
   device_memory().free(pointer);
   return 0;
 }
-Status cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) { return cudaMalloc(pointer, bytes); }
+Status cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
+  *pointer = managed().allocate(bytes);
+  return *pointer ? abi::kSuccess : abi::kMemoryAllocation;
+}
 Status cudaMemPoolGetAttribute(void*, int, void* value) {
   std::memset(value, 0, sizeof(std::uint64_t));
   return 0;
@@ -144,8 +156,12 @@ Status cudaHostGetDevicePointer(void** device, void* host, unsigned) {
 Status cudaPointerGetAttributes(void* attributes, const void* pointer) {
   auto& a = *static_cast<abi::PointerAttributes*>(attributes);
   const bool device = device_memory().owns(pointer);
-  const bool host = !device && pinned().holds(pointer);
-  a.type = device ? abi::MemoryType::device : host ? abi::MemoryType::host : abi::MemoryType::unregistered;
+  const bool is_managed = !device && managed().holds(pointer);
+  const bool host = !device && (is_managed || pinned().holds(pointer));
+  a.type = device       ? abi::MemoryType::device
+           : is_managed ? abi::MemoryType::managed
+           : host       ? abi::MemoryType::host
+                        : abi::MemoryType::unregistered;
   a.device = device ? device_memory().device_of(pointer) : host ? current_device() : -2;  // cudaInvalidDeviceId
   a.device_pointer = device || host ? const_cast<void*>(pointer) : nullptr;
   a.host_pointer = device ? nullptr : const_cast<void*>(pointer);

@@ -36,4 +36,5 @@ __attribute__((visibility("default"))) long tidemark_taken_as_equal();
 __attribute__((visibility("default"))) void tidemark_data_is_float(bool yes);
 __attribute__((visibility("default"))) void tidemark_fill(void* pointer, int value, std::size_t bytes);
 __attribute__((visibility("default"))) std::int64_t tidemark_pinned_peak_bytes();
+__attribute__((visibility("default"))) std::int64_t tidemark_managed_peak_bytes();
 }

@@ -131,9 +131,9 @@ def memory_now():
     return tuple(_now)
 
 
-def pinned_peak_bytes():
-    """The most that was page-locked at one time (virtual_gpu/cudart_memory.cpp)."""
-    function = ctypes.CDLL(None).tidemark_pinned_peak_bytes
+def host_peak_bytes(kind):
+    """The most that was `pinned` or `managed` at one time (virtual_gpu/cudart_memory.cpp)."""
+    function = getattr(ctypes.CDLL(None), f"tidemark_{kind}_peak_bytes")
     function.restype = ctypes.c_int64
     return function()
 

@@ -111,7 +111,8 @@ def _report(session, memory, stopped_after_steps):
             "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             "seconds": round(time.time() - session.started, 3),
             "pageable_bytes": door.library().tidemark_host_memory_peak_bytes(),
-            "pinned_bytes": door.pinned_peak_bytes(),
+            "pinned_bytes": door.host_peak_bytes("pinned"),
+            "managed_bytes": door.host_peak_bytes("managed"),
         },
     }
 
