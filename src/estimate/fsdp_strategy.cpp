@@ -39,6 +39,7 @@ std::optional<Dtype> policy_dtype(PolicyDtype dtype) {
 }
 
 void check_fsdp2(const Spec& spec) {
+  check_dtensor_optimizer(spec);
   if (spec.grad_scaler) refuse("grad_scaler", "fully_shard is known without a scaler", "train in bf16");
   // `accelerate launch` makes a backend for the host beside NCCL where it is told to offload (1.15.0: state.py,
   // PartialState).

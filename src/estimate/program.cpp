@@ -42,9 +42,28 @@ void enable_input_require_grads(Module& module) {
 }
 
 OptimizerMaker maker_of(OptimizerName name) {
-  constexpr OptimizerMaker kMakers[] = {adamw, adam, sgd, adafactor, rmsprop, adagrad};
+  constexpr OptimizerMaker kMakers[] = {adamw,
+                                        adam,
+                                        sgd,
+                                        adafactor,
+                                        rmsprop,
+                                        adagrad,
+                                        adamw_8bit,
+                                        paged_adamw_8bit,
+                                        paged_adamw_32bit,
+                                        lion_8bit,
+                                        lion_32bit,
+                                        paged_lion_8bit,
+                                        paged_lion_32bit,
+                                        transformers_adafactor};
   static_assert(std::size(kMakers) == kOptimizerNames.size());
   return kMakers[static_cast<int>(name)];
+}
+
+std::int64_t elements_of(const TensorList& tensors) {
+  std::int64_t elements = 0;
+  for (const Tensor& tensor : tensors) elements += tensor.elements();
+  return elements;
 }
 
 Optimizer make_optimizer(Module& root, const Spec& spec, TensorList parameters) {
@@ -203,6 +222,13 @@ StepOptions step_options(const Spec& spec) {
           .grad_scaler = spec.grad_scaler,
           .autocast_dtype = spec.autocast == Autocast::fp16 ? Dtype::f16 : Dtype::bf16,
           .pixel_dtype = dtype_of(spec.dtype)};
+}
+
+std::optional<Dtype> divided_items_of(const Spec& spec) {
+  constexpr Release kWithoutRemainder{5, 19}, kWithFraction{5, 23};
+  const std::optional<Release> release = release_of(spec.transformers);
+  if (!release || *release < kWithoutRemainder) return std::nullopt;
+  return *release < kWithFraction ? Dtype::int64 : Dtype::f32;
 }
 
 Dtype dtype_of(WeightDtype dtype) {
@@ -393,6 +419,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     options.hooks = with_pipeline(run, models, stages, spec, model_config, assume);
   } else {
     std::shared_ptr<ParameterStore> parts = load(run, model.root, spec, model_config, recorder);
+    if (!is_made_in_parts(spec)) recorder.count_trained(elements_of(trainable_parameters(model.root)));
     // Trainer._inner_training_loop begins with Accelerator.free_memory (transformers 5.17.0, accelerate 1.15.0).
     if (runs_as_trainer(spec)) run.empty_cache();
     if (asks_gradients_of_embeddings(spec) && sizes.input_ids) enable_input_require_grads(model.root);
@@ -419,6 +446,8 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
   optimizer.group_sizes = options.hooks.group_sizes;
   optimizer.gradient_placements = options.hooks.gradient_placements;
+  if (runs_as_trainer(spec) && is_of_bitsandbytes(spec.optimizer))
+    keep_32bit_states_of_embeddings(model.root, optimizer);
   check_scaler(optimizer, spec);
   const auto observer = [&](std::int64_t step, StepPhase phase) {
     recorder.end_phase(step, phase_of({step, static_cast<int>(phase)}));

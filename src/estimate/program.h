@@ -49,6 +49,9 @@ std::vector<std::string> programs_that_may_answer(const Spec& spec, const Value&
 /// How its training loop goes.
 StepOptions step_options(const Spec& spec);
 
+/// transformers: trainer.py, Trainer._get_num_items_in_batch (floor division since 5.19, true division since 5.23)
+std::optional<Dtype> divided_items_of(const Spec& spec);
+
 /// Loads, freezes, adds adapters, trains.  There is a model for each of the rank's stages where the model is cut into
 /// stages, and else one.
 void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,

@@ -47,6 +47,10 @@ void check_optimizer(const Spec& spec, const Check& check) {
   check.belongs(spec.amsgrad, "amsgrad", spec.optimizer, {adamw, adam});
   check.belongs(spec.nesterov, "nesterov", spec.optimizer, {sgd});
   check.belongs(spec.centered, "centered", spec.optimizer, {rmsprop});
+  if (!is_of_torch(spec.optimizer)) {
+    check.belongs(spec.optimizer_impl != OptimizerImpl::automatic, "optimizer_impl", spec.optimizer, {adamw, adam});
+    check.belongs(spec.maximize, "maximize", spec.optimizer, {adamw, adam, sgd});
+  }
   if (spec.nesterov && spec.momentum == 0) check.refuse("nesterov", "it needs a momentum above 0");
   // torch.optim refuses the same: fused exists for these alone on CUDA.
   check.belongs(spec.optimizer_impl == OptimizerImpl::fused, "optimizer_impl", spec.optimizer,
@@ -122,7 +126,7 @@ void check_parallel(const Spec& spec, const Check& check) {
   if (spec.tp && spec.tp->sequence_parallel && spec.seq % parts != 0)
     check.refuse("seq", fmt::format("{} tokens are not shared evenly by {} GPUs", spec.seq, parts),
                  "what each of them has of uneven shares is not known");
-  const std::int64_t split = parts * (spec.pp ? spec.pp->degree : 1) * (spec.cp ? spec.cp->degree : 1);
+  const std::int64_t split = ranks_of_one_copy(spec);
   if (spec.gpus % split != 0)
     check.refuse("tp.degree", fmt::format("{} GPUs are not a multiple of {}", spec.gpus, split),
                  "gpus counts all of them: those that split matrices, times those that split the data");
@@ -131,10 +135,6 @@ void check_parallel(const Spec& spec, const Check& check) {
     check.refuse("fsdp2.data_parallel_replicate_degree",
                  fmt::format("{} GPUs are not {} groups of equal size", spec.gpus / split, copies),
                  "what tp and pp leave of gpus is this many groups, in each of which the GPUs shard");
-  if (spec.gpus > split && spec.parallel == none)
-    check.refuse(
-        "gpus", fmt::format("nothing says how {} of them share the work", spec.gpus / split),
-        fmt::format("set parallel to one of {}", fmt::join(kParallelNames.begin() + 1, kParallelNames.end(), ", ")));
   if (spec.rank >= spec.gpus)
     check.refuse("rank", fmt::format("of {} GPUs the last is {}", spec.gpus, spec.gpus - 1), "ranks count from 0");
   if (spec.gpus_per_node > 0 && spec.gpus % spec.gpus_per_node != 0)
@@ -262,6 +262,10 @@ bool runs_whole_model(const Spec& spec) {
   return is_whole && !spec.tp && !spec.cp && !spec.pp;
 }
 
+std::int64_t ranks_of_one_copy(const Spec& spec) {
+  return (spec.tp ? spec.tp->degree : 1) * (spec.pp ? spec.pp->degree : 1) * (spec.cp ? spec.cp->degree : 1);
+}
+
 bool is_alone(const Spec& spec) { return spec.gpus == 1 && spec.parallel == Parallel::none; }
 
 bool runs_as_trainer(const Spec& spec) {
@@ -321,6 +325,32 @@ Spec read_spec(const Value& value, const std::string& where) {
   read_fields(with_method(value), spec, where);
   check_spec(spec, where);
   return spec;
+}
+
+namespace {
+
+/// The items of a map that differ from `from`, or from their fields' defaults where there was none.
+Value differences(const Value& from, const Value& to, const std::vector<FieldDescription>& fields) {
+  Value changed = Value::Map();
+  for (const FieldDescription& field : fields) {
+    const Value* now = to.find(field.name);
+    const Value* before = from.find(field.name);
+    if (!now || (before && *before == *now)) continue;
+    if (!now->as_map() || field.fields.empty()) {
+      changed.append(field.name, *now);
+      continue;
+    }
+    Value initial = Value::Map();
+    for (const FieldDescription& inner : field.fields) initial.append(inner.name, inner.initial);
+    changed.append(field.name, differences(before && before->as_map() ? *before : initial, *now, field.fields));
+  }
+  return changed;
+}
+
+}  // namespace
+
+Value changes_of(const Spec& from, const Spec& spec) {
+  return differences(write_fields(from), write_fields(spec), describe_fields<Spec>());
 }
 
 }  // namespace tidemark

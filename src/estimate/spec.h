@@ -24,9 +24,41 @@ inline constexpr std::array<std::string_view, 3> kAttentionNames{"auto", "sdpa",
 enum class Attention { automatic, sdpa, eager };
 inline constexpr std::array<std::string_view, 3> kExpertsNames{"grouped_mm", "batched_mm", "eager"};
 enum class ExpertsImplementation { grouped_mm, batched_mm, eager };
-inline constexpr std::array<std::string_view, 6> kOptimizerNames{"adamw",     "adam",    "sgd",
-                                                                 "adafactor", "rmsprop", "adagrad"};
-enum class OptimizerName { adamw, adam, sgd, adafactor, rmsprop, adagrad };
+// torch.optim's, then bitsandbytes' and transformers' own, as `optim` of TrainingArguments names them
+inline constexpr std::array<std::string_view, 14> kOptimizerNames{"adamw",
+                                                                  "adam",
+                                                                  "sgd",
+                                                                  "adafactor",
+                                                                  "rmsprop",
+                                                                  "adagrad",
+                                                                  "adamw_8bit",
+                                                                  "paged_adamw_8bit",
+                                                                  "paged_adamw_32bit",
+                                                                  "lion_8bit",
+                                                                  "lion_32bit",
+                                                                  "paged_lion_8bit",
+                                                                  "paged_lion_32bit",
+                                                                  "transformers_adafactor"};
+enum class OptimizerName {
+  adamw,
+  adam,
+  sgd,
+  adafactor,
+  rmsprop,
+  adagrad,
+  adamw_8bit,
+  paged_adamw_8bit,
+  paged_adamw_32bit,
+  lion_8bit,
+  lion_32bit,
+  paged_lion_8bit,
+  paged_lion_32bit,
+  transformers_adafactor
+};
+constexpr bool is_of_torch(OptimizerName name) { return name <= OptimizerName::adagrad; }
+constexpr bool is_of_bitsandbytes(OptimizerName name) {
+  return !is_of_torch(name) && name != OptimizerName::transformers_adafactor;
+}
 inline constexpr std::array<std::string_view, 4> kOptimizerImplNames{"auto", "foreach", "fused", "loop"};
 enum class OptimizerImpl { automatic, foreach, fused, loop };
 inline constexpr std::array<std::string_view, 3> kZeroGradNames{"after_step", "before_forward", "before_backward"};
@@ -167,6 +199,12 @@ ImageSize parse_image_size(std::string_view text);
 /// Reads "balanced" or "skewed:X", with X the share of tokens (0 to 1) that choose the first experts: X.  Throws
 /// Error{bad_value}.
 double parse_routing(std::string_view text);
+
+/// GPUs that share one copy of the model by tp, pp and cp.
+std::int64_t ranks_of_one_copy(const Spec& spec);
+
+/// Keys of `spec` that differ from `from`, nested as in a spec file.
+Value changes_of(const Spec& from, const Spec& spec);
 
 /// What fits no single field: options of another optimizer, more image tokens than tokens, products that are too large.
 /// Throws Error{bad_value} naming the field.  Reading a spec through read_spec() has done it already.

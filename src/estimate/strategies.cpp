@@ -37,6 +37,12 @@ void refuse(const char* field, const char* message, const char* hint) {
   throw Error(Errc::unsupported, message, field, hint);
 }
 
+void check_dtensor_optimizer(const Spec& spec) {
+  if (is_of_torch(spec.optimizer)) return;
+  refuse("optimizer", "it does not take DTensors, which parameters are here",
+         "set optimizer to adamw, or parallel to fsdp1 or ddp");
+}
+
 MeshPlace place_of(const Spec& spec) {
   MeshPlace place;
   place.stages = spec.pp ? spec.pp->degree : 1;

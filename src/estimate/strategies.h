@@ -36,6 +36,9 @@ MeshPlace place_of(const Spec& spec);
 /// Throws Error{unsupported}, of a field of the spec.
 [[noreturn]] void refuse(const char* field, const char* message, const char* hint = "");
 
+/// Refuses an optimizer whose kernels read plain tensors, where parameters are DTensors.
+void check_dtensor_optimizer(const Spec& spec);
+
 /// What is to be told of a strategy.
 using Assume = std::function<void(std::string)>;
 

@@ -127,6 +127,7 @@ void check_stages(const std::vector<ParallelRule>& plan) {
 void check_optimizer(const Spec& spec, const StepHooks& hooks) {
   if (spec.optimizer == OptimizerName::adafactor)
     refuse("optimizer", "torch.optim.Adafactor does not take tensors that are split");
+  check_dtensor_optimizer(spec);
   const bool is_adam = spec.optimizer == OptimizerName::adamw || spec.optimizer == OptimizerName::adam;
   const bool plain = !spec.maximize && (spec.optimizer == OptimizerName::adamw || spec.weight_decay.value_or(0) == 0);
   const bool moves = std::any_of(hooks.gradient_placements.begin(), hooks.gradient_placements.end(),

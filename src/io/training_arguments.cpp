@@ -16,13 +16,22 @@ struct Optim {
   OptimizerImpl impl;
 };
 
-// transformers: trainer_optimizer.py (5.17.0), those that are torch.optim's own; what their names were before.
+// transformers: trainer_optimizer.py (5.24.0); what their names were before.
 constexpr std::array kOptims{
     Optim{"adamw_torch", OptimizerName::adamw, OptimizerImpl::automatic},
     Optim{"adamw_torch_fused", OptimizerName::adamw, OptimizerImpl::fused},
     Optim{"sgd", OptimizerName::sgd, OptimizerImpl::automatic},
     Optim{"adagrad", OptimizerName::adagrad, OptimizerImpl::automatic},
     Optim{"rmsprop", OptimizerName::rmsprop, OptimizerImpl::automatic},
+    Optim{"adamw_8bit", OptimizerName::adamw_8bit, OptimizerImpl::automatic},
+    Optim{"adamw_bnb_8bit", OptimizerName::adamw_8bit, OptimizerImpl::automatic},
+    Optim{"paged_adamw_8bit", OptimizerName::paged_adamw_8bit, OptimizerImpl::automatic},
+    Optim{"paged_adamw_32bit", OptimizerName::paged_adamw_32bit, OptimizerImpl::automatic},
+    Optim{"lion_8bit", OptimizerName::lion_8bit, OptimizerImpl::automatic},
+    Optim{"lion_32bit", OptimizerName::lion_32bit, OptimizerImpl::automatic},
+    Optim{"paged_lion_8bit", OptimizerName::paged_lion_8bit, OptimizerImpl::automatic},
+    Optim{"paged_lion_32bit", OptimizerName::paged_lion_32bit, OptimizerImpl::automatic},
+    Optim{"adafactor", OptimizerName::transformers_adafactor, OptimizerImpl::automatic},
 };
 
 void apply_optimizer(TrainingKeys& keys, const TrainingArguments& arguments, Spec& spec) {
@@ -34,12 +43,11 @@ void apply_optimizer(TrainingKeys& keys, const TrainingArguments& arguments, Spe
       std::find_if(kOptims.begin(), kOptims.end(), [&](const Optim& one) { return one.name == name; });
   if (found == kOptims.end())
     keys.refuse(arguments.optim_key, fmt::format("the states of {} are not predicted", Value(arguments.optim).quoted()),
-                name == "adafactor" ? "it is transformers.Adafactor, not torch.optim.Adafactor"
-                                    : "adamw_torch, adamw_torch_fused, sgd, adagrad and rmsprop are");
+                "adamw_torch, adamw_torch_fused, adafactor, sgd, adagrad, rmsprop, and those of bitsandbytes are");
   spec.optimizer = found->optimizer;
   spec.optimizer_impl = found->impl;
-  // Of AdamW it changes weights in place, whatever it is.
-  if (spec.optimizer != OptimizerName::adamw) spec.weight_decay = arguments.weight_decay;
+  // It changes weights in place, except with optimizers of torch that add it to gradients.
+  if (is_of_torch(spec.optimizer) && spec.optimizer != OptimizerName::adamw) spec.weight_decay = arguments.weight_decay;
 }
 
 void read_optim_args(TrainingKeys& keys, const TrainingArguments& arguments, Spec& spec) {

@@ -187,7 +187,21 @@ std::string model_text(const TrainingAnswer& answer) {
 }
 
 std::string optimizer_text(const Spec& spec) {
-  constexpr std::array<std::string_view, 6> kClasses{"AdamW", "Adam", "SGD", "Adafactor", "RMSprop", "Adagrad"};
+  constexpr std::array<std::string_view, 14> kClasses{"torch.optim.AdamW",
+                                                      "torch.optim.Adam",
+                                                      "torch.optim.SGD",
+                                                      "torch.optim.Adafactor",
+                                                      "torch.optim.RMSprop",
+                                                      "torch.optim.Adagrad",
+                                                      "bitsandbytes.optim.AdamW8bit",
+                                                      "bitsandbytes.optim.PagedAdamW8bit",
+                                                      "bitsandbytes.optim.PagedAdamW32bit",
+                                                      "bitsandbytes.optim.Lion8bit",
+                                                      "bitsandbytes.optim.Lion32bit",
+                                                      "bitsandbytes.optim.PagedLion8bit",
+                                                      "bitsandbytes.optim.PagedLion32bit",
+                                                      "transformers.Adafactor"};
+  static_assert(kClasses.size() == kOptimizerNames.size());
   std::string options;
   const auto add = [&](bool is_said, std::string_view text) {
     if (is_said) options += ", " + std::string(text);
@@ -200,9 +214,10 @@ std::string optimizer_text(const Spec& spec) {
   for (const auto& [name, value] : {std::pair{"amsgrad", spec.amsgrad}, std::pair{"nesterov", spec.nesterov},
                                     std::pair{"centered", spec.centered}, std::pair{"maximize", spec.maximize}})
     add(value, fmt::format("{}=True", name));
+  add(spec.optimizer == OptimizerName::transformers_adafactor, "scale_parameter=False, relative_step=False");
   return fmt::format(
       "trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]\n"
-      "optimizer = torch.optim.{}(trainable, lr=1e-5{})\n",
+      "optimizer = {}(trainable, lr=1e-5{})\n",
       kClasses[static_cast<std::size_t>(spec.optimizer)], options);
 }
 
@@ -265,6 +280,7 @@ std::string imports(const Spec& spec) {
   if (!spec.allocator.empty())
     text += fmt::format("os.environ[\"PYTORCH_CUDA_ALLOC_CONF\"] = {}\n\n", quoted(spec.allocator));
   if (is_zero(spec.parallel)) text += "import deepspeed\n";
+  if (is_of_bitsandbytes(spec.optimizer)) text += "import bitsandbytes\n";
   if (spec.lora) text += "import peft\n";
   return text + "import torch\n" + (keeps ? "import torch.utils.checkpoint as checkpoints\n" : "") +
          "import transformers\n\n";
@@ -288,7 +304,7 @@ std::string data_text() {
 std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
   const Spec& spec = answer.spec;
   if (spec.images > 0) refuse_to_write(kTitle, "images", "how a model takes its images is the model's own");
-  const Value change = plan::changes_of(sayable(spec), spec);
+  const Value change = changes_of(sayable(spec), spec);
   if (!change.as_map()->empty())
     refuse_to_write(kTitle, change.as_map()->front().key, "it is not written in this program");
   if (spec.seq == 0) refuse_to_write(kTitle, "seq", "how long are samples?");

@@ -79,7 +79,7 @@ void check_read_back(const TrainingFormat& format, const TrainingAnswer& answer,
   const Value keys = value_of_training_file(files.front().text, files.front().path);
   const TrainingConfig read = read_training_config(format, keys, files.front().path, with);
   const Spec said = comparable(read_spec(read.spec)), meant = comparable(answer.spec);
-  const Value change = plan::changes_of(said, meant);
+  const Value change = changes_of(said, meant);
   if (change.as_map()->empty()) return;
   std::string key, value;
   first_key(change, key, value);
@@ -169,6 +169,7 @@ namespace {
 std::string optim_of(const Spec& spec) {
   if (spec.optimizer == OptimizerName::adamw)
     return spec.optimizer_impl == OptimizerImpl::fused ? "adamw_torch_fused" : "adamw_torch";
+  if (spec.optimizer == OptimizerName::transformers_adafactor) return "adafactor";
   return std::string(kOptimizerNames[static_cast<std::size_t>(spec.optimizer)]);
 }
 

@@ -79,7 +79,8 @@ std::vector<Spec> optimizer_impl(const Spec& spec, const Bounds&) {
   using enum OptimizerName;
   using enum OptimizerImpl;
   std::vector<Spec> others;
-  if (spec.optimizer == adafactor || spec.parallel == Parallel::gemini) return others;
+  const bool has_one = spec.optimizer == adafactor || !is_of_torch(spec.optimizer);
+  if (has_one || spec.parallel == Parallel::gemini) return others;
   // DeepSpeed's FusedAdam takes the place of torch's (deepspeed/runtime/engine.py, _configure_basic_optimizer).
   if (is_zero(spec.parallel)) return others;
   const bool has_fused = spec.optimizer != rmsprop;

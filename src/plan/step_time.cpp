@@ -256,6 +256,7 @@ class Parts {
     const bool is_adam = spec_.optimizer == adamw || spec_.optimizer == adam;
     if (spec_.optimizer == sgd) return clipping + (spec_.momentum > 0 ? 6 : 3);
     if (is_adam) return clipping + (is_deepspeed || spec_.optimizer_impl == OptimizerImpl::fused ? 7 : 20);
+    if (is_of_bitsandbytes(spec_.optimizer)) return clipping + 7;
     return clipping + 13;
   }
 

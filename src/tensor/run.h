@@ -189,6 +189,7 @@ class Run {
     std::uint32_t number = 0, depth = 0;
     std::size_t entry = 0;
   } beginning;
+  std::int64_t managed_bytes = 0;  // cudaMallocManaged: the driver's, beside the allocator
   std::uint64_t next_sequence = 0;
   std::uint32_t passes = 0;               // backward passes so far
   Ref<Storage> matmul_workspaces[2];      // of the program's thread and of autograd's

@@ -10,13 +10,18 @@ void zero_grad(Optimizer& optimizer, bool set_to_none) {
 }
 
 void step_groups(Optimizer& optimizer) {
-  if (optimizer.group_sizes.empty()) return optimizer.step(optimizer);
+  if (optimizer.group_sizes.empty()) {
+    optimizer.step(optimizer);
+    optimizer.locals.clear();
+    return;
+  }
   optimizer.stepped_begin = 0;
   for (const std::size_t size : optimizer.group_sizes) {
     optimizer.stepped_end = optimizer.stepped_begin + size;
     optimizer.step(optimizer);
     optimizer.stepped_begin = optimizer.stepped_end;
   }
+  optimizer.locals.clear();
   optimizer.stepped_begin = 0;
   optimizer.stepped_end = SIZE_MAX;
 }

@@ -7,6 +7,8 @@
 
 namespace tidemark {
 
+class Module;
+
 /// How the parameters are gone through; `automatic` is torch's choice: foreach, but for Adafactor.
 enum class OptimizerLoop { automatic, foreach, fused, for_loop };
 
@@ -31,11 +33,15 @@ struct Optimizer {
   OptimizerOptions options;
   TensorList parameters;  // trainable, in the order of model.parameters()
   std::vector<ParameterState> state;
+  TensorList shared_state = {};  // of all parameters: bitsandbytes' quantization maps
+  TensorList locals = {};        // of a step() that goes through all groups itself, from one group to the next
   void (*step)(Optimizer& optimizer);
   /// How many parameters stand in each of its param_groups, in order; empty: one group.  They are stepped one by one.
   std::vector<std::size_t> group_sizes = {};
   /// By parameter; empty: none lies on several devices.
   std::vector<GradientPlacement> gradient_placements = {};
+  /// By parameter, whether an 8-bit optimizer keeps its states in 32 bits; empty: none of them.
+  std::vector<bool> has_32bit_states = {};
   std::size_t stepped_begin = 0, stepped_end = SIZE_MAX;  // of the group that is being stepped
 
   /// Divides by the scale inside its own kernel: torch.optim.Optimizer._step_supports_amp_scaling.
@@ -55,6 +61,22 @@ Optimizer sgd(TensorList parameters, const OptimizerOptions& options);
 Optimizer adafactor(TensorList parameters, const OptimizerOptions& options);
 Optimizer rmsprop(TensorList parameters, const OptimizerOptions& options);
 Optimizer adagrad(TensorList parameters, const OptimizerOptions& options);
+
+// bitsandbytes.optim: AdamW and Lion with states of 8 or 32 bits; those of a paged one are managed memory.
+Optimizer adamw_8bit(TensorList parameters, const OptimizerOptions& options);
+Optimizer paged_adamw_8bit(TensorList parameters, const OptimizerOptions& options);
+Optimizer paged_adamw_32bit(TensorList parameters, const OptimizerOptions& options);
+Optimizer lion_8bit(TensorList parameters, const OptimizerOptions& options);
+Optimizer lion_32bit(TensorList parameters, const OptimizerOptions& options);
+Optimizer paged_lion_8bit(TensorList parameters, const OptimizerOptions& options);
+Optimizer paged_lion_32bit(TensorList parameters, const OptimizerOptions& options);
+
+/// The Trainer's choice for an 8-bit optimizer: embeddings keep states in 32 bits.
+/// transformers: trainer.py, Trainer.create_optimizer (5.24.0)
+void keep_32bit_states_of_embeddings(Module& root, Optimizer& optimizer);
+
+/// transformers.Adafactor, with which `optim: adafactor` of TrainingArguments trains.
+Optimizer transformers_adafactor(TensorList parameters, const OptimizerOptions& options);
 
 /// Enters the state in the ledger as the parameters' modules' own.
 void name_state(Optimizer& optimizer);

@@ -86,7 +86,10 @@ class TrainerLoop {
       const Tensor count = count_true(compare("aten::ne", counted));
       total = total ? add(total, count) : add_scalar(count);
     }
-    return options_.processes > 1 ? summed_over_processes(total) : total;
+    if (options_.processes > 1) total = summed_over_processes(total);
+    if (!options_.divided_items) return total;
+    const Op op(total, "aten::div");
+    return empty(run_, Dims{}, *options_.divided_items);
   }
 
   /// accelerator.gather(total).sum().  accelerate: utils/operations.py, _gpu_gather

@@ -302,16 +302,13 @@ NOT_PREDICTED = [
     ("llamafactory.yaml", "finetuning_type", "freeze"),
     ("llamafactory.yaml", "flash_attn", "fa2"),
     ("llamafactory.yaml", "use_unsloth", "true"),
-    ("llamafactory.yaml", "optim", "adamw_8bit"),
     ("llamafactory.yaml", "enable_liger_kernel", "true"),
     ("axolotl.yml", "sample_packing", "true"),
     ("axolotl.yml", "adapter", "qlora"),
-    ("axolotl.yml", "optimizer", "paged_adamw_8bit"),
     ("axolotl.yml", "gradient_checkpointing", "offload"),
     ("axolotl.yml", "attn_implementation", "flash_attention_2"),
     ("trl.yaml", "packing", "true"),
     ("trl.yaml", "num_generations", 8),
-    ("trl.yaml", "optim", "adafactor"),
     ("trl.yaml", "use_liger_kernel", "true"),
 ]
 

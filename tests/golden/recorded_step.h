@@ -30,6 +30,7 @@ inline Spec spec_of(const Value& header) {
   Spec spec = read_spec(*header.find("spec"));
   spec.lenient_names = true;  // they name layers of several families
   spec.torch = *header.find("versions")->find("torch")->as_text();
+  if (spec.loop != LoopKind::plain) spec.transformers = *header.find("versions")->find("transformers")->as_text();
   return spec;
 }
 

@@ -298,14 +298,15 @@ def trained_by_pipeline(spec):
 
 
 def optimizer_of(spec, trainable):
+    import other_optimizers
     import torch
 
     name = spec.get("optimizer", "adamw")
+    if name in other_optimizers.NAMES:
+        return other_optimizers.other_optimizer(name, trainable)
     kind = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "adafactor": "Adafactor", "rmsprop": "RMSprop", "adagrad": "Adagrad"}[name]
     options = {"foreach": {"foreach": True}, "fused": {"fused": True}, "loop": {"foreach": False}}.get(spec.get("optimizer_impl"), {})
-    for key in ("weight_decay", "momentum", "amsgrad", "nesterov", "centered", "maximize"):
-        if key in spec:
-            options[key] = spec[key]
+    options |= {key: spec[key] for key in ("weight_decay", "momentum", "amsgrad", "nesterov", "centered", "maximize") if key in spec}
     if has_experts_apart(spec):  # one call of a foreach kernel takes tensors of one kind
         kinds = [[p for p in trainable if (type(p) is not torch.nn.Parameter) == is_apart] for is_apart in (True, False)]
         trainable = [{"params": kind} for kind in kinds if kind]

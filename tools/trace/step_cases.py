@@ -22,6 +22,7 @@ from step_groups import (
     odd_heads,
     older_families,
     optimizers,
+    optimizers_of_others,
     pipeline,
     positions,
     steps,
@@ -36,7 +37,7 @@ from zero_init_cases import made_in_parts
 
 BASE = {"model": MODEL, "batch": 2, "seq": 64}
 GROUPS = (
-    steps, by_trainer, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero, zero3,
+    steps, optimizers_of_others, by_trainer, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero, zero3,
     leaf_modules, made_in_parts, expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded, pipeline, products, lambda: context_parallel(MODEL, LORA),
     lambda: gemini(MODEL), chosen_layers, kept_operators, quantized, in_8bit, sft_trainer, classes_to_wrap,
 )

@@ -1,5 +1,7 @@
 """Groups of cases for step_cases.py: specs of `tidemark predict`, each an option or a pair of options that changes memory."""
 
+from other_optimizers import NAMES
+
 MODEL = {"model_type": "llama", "hidden_size": 128, "intermediate_size": 344, "num_hidden_layers": 3, "num_attention_heads": 4,
          "num_key_value_heads": 2, "vocab_size": 1024}
 HALF = {"dtype": "fp32", "autocast": "fp16", "grad_scaler": True}
@@ -100,6 +102,20 @@ def by_trainer():
         cases = {**engine, **of_stage.get(stage, {})}
         options |= {f"zero{stage}_{name}": {"gpus": 4, "parallel": f"zero{stage}", **chosen} for name, chosen in cases.items()}
     return {f"trainer_{name}": {"loop": "trainer", **chosen} for name, chosen in options.items()}
+
+
+def optimizers_of_others():
+    """bitsandbytes' and transformers' own, with tensors on both sides of their limits of 4,096 and 100,000 elements."""
+    some = {"model": {**MODEL, "hidden_size": 256, "num_hidden_layers": 2}}
+    plain = {name: {**some, "optimizer": name} for name in NAMES}
+    eight, factored = {"optimizer": "adamw_8bit"}, {"optimizer": "transformers_adafactor"}
+    mixed = {"dtype": "fp32", "autocast": "bf16"}
+    return {**plain, "adamw_8bit_amp": {**some, **eight, **mixed}, "adamw_8bit_accumulate": {**some, **eight, "grad_accumulation": 2, "max_grad_norm": 1.0},
+            "adamw_8bit_lora": {**some, **eight, "lora": LORA}, "adamw_8bit_scaler": {**some, **eight, **HALF}, "adamw_8bit_two": {**some, **eight, "gpus": 2, "parallel": "ddp"},
+            "adamw_8bit_flat": {**some, **eight, "gpus": 2, "parallel": "fsdp1"}, "transformers_adafactor_fp32": {**factored, "dtype": "fp32"},
+            "transformers_adafactor_large": {**large()["large_adafactor"], **factored}, "transformers_adafactor_frozen": {**factored, "freeze": ["layers.1."], "max_grad_norm": 1.0},
+            "trainer_adamw_8bit": {**some, **eight, "loop": "trainer", "weight_decay": 0.1}, "trainer_paged": {**some, "optimizer": "paged_adamw_32bit", "loop": "trainer", **mixed},
+            "trainer_adafactor": {**factored, "loop": "trainer", "max_grad_norm": 1.0}}
 
 
 def adapters():

@@ -3,7 +3,16 @@
 import os
 import tempfile
 
-OPTIMIZERS = {("adamw", "fused"): "adamw_torch_fused", ("adamw", "auto"): "adamw_torch", ("sgd", "auto"): "sgd", ("rmsprop", "auto"): "rmsprop", ("adagrad", "auto"): "adagrad"}
+OPTIMIZERS = {
+    ("adamw_8bit", "auto"): "adamw_8bit",
+    ("paged_adamw_32bit", "auto"): "paged_adamw_32bit",
+    ("transformers_adafactor", "auto"): "adafactor",
+    ("adamw", "fused"): "adamw_torch_fused",
+    ("adamw", "auto"): "adamw_torch",
+    ("sgd", "auto"): "sgd",
+    ("rmsprop", "auto"): "rmsprop",
+    ("adagrad", "auto"): "adagrad",
+}
 
 
 def trained_by_trainer(spec, model, rows, pause):

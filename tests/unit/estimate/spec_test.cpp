@@ -69,7 +69,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"WrongType", map({{"batch", "many"}}), "batch: expected a whole number, found \"many\""},
         Case{"OutOfRange", map({{"batch", 0}}), "batch: expected a number between 1 and 1048576, found 0"},
         Case{"UnknownName", map({{"optimizer", "adamx"}}),
-             "optimizer: \"adamx\" is not one of adamw, adam, sgd, adafactor, rmsprop, adagrad (did you mean adamw?)"},
+             "optimizer: \"adamx\" is not one of adamw, adam, sgd, adafactor, rmsprop, adagrad, adamw_8bit, "
+             "paged_adamw_8bit, paged_adamw_32bit, lion_8bit, lion_32bit, paged_lion_8bit, paged_lion_32bit, "
+             "transformers_adafactor (did you mean adamw?)"},
         Case{"WholeOnAGpuOfManyThatShareIt", map({{"gpus", 2}, {"parallel", "fsdp2"}, {"load", "device"}}),
              "load: a model of which each GPU has a part is not brought onto one whole (set load to to)"},
         Case{"OneModelOverSeveralGpus", map({{"gpus", 2}, {"parallel", "ddp"}, {"load", "device_map"}}),
@@ -124,9 +126,8 @@ INSTANTIATE_TEST_SUITE_P(
              "zero: they are options of zero1, zero2 and zero3 (set parallel to one of them)"},
         Case{"DdpBesideAnother", map({{"gpus", 2}, {"parallel", "zero2"}, {"ddp", map({})}}),
              "ddp: they are options of ddp (set parallel to ddp)"},
-        Case{"GpusThatDoNotShare", map({{"gpus", 2}}),
-             "gpus: nothing says how 2 of them share the work (set parallel to one of ddp, zero1, zero2, zero3, fsdp1, "
-             "fsdp2, ep, gemini)"},
+        Case{"OneImplementation", map({{"optimizer", "adamw_8bit"}, {"optimizer_impl", "loop"}}),
+             "optimizer_impl: adamw_8bit has no such option (it belongs to adamw and adam)"},
         Case{"GeminiBesideAnother", map({{"gpus", 2}, {"parallel", "zero3"}, {"gemini", map({})}}),
              "gemini: they are options of gemini (set parallel to gemini)"},
         Case{

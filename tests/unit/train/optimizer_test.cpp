@@ -31,7 +31,8 @@ TEST_F(Optimizers, PassOverParametersWithoutGradient) {
 }
 
 TEST_F(Optimizers, KeepTheStateOfTheFirstStep) {
-  for (const OptimizerMaker make : {adam, adamw, sgd, adafactor, rmsprop, adagrad}) {
+  for (const OptimizerMaker make : {adam, adamw, sgd, adafactor, rmsprop, adagrad, adamw_8bit, paged_adamw_8bit,
+                                    paged_adamw_32bit, lion_8bit, paged_lion_32bit, transformers_adafactor}) {
     Optimizer optimizer = make({parameter(Dtype::f32)}, {.momentum = 0.9});
     optimizer.step(optimizer);
     const std::int64_t live = run.allocator().totals().allocated_bytes;
@@ -41,7 +42,7 @@ TEST_F(Optimizers, KeepTheStateOfTheFirstStep) {
 }
 
 TEST_F(Optimizers, RefuseAKernelThatTorchDoesNotHave) {
-  for (const OptimizerMaker make : {adafactor, rmsprop, adagrad})
+  for (const OptimizerMaker make : {adafactor, rmsprop, adagrad, adamw_8bit, lion_32bit, transformers_adafactor})
     EXPECT_THROW(make({parameter(Dtype::f32)}, {.loop = OptimizerLoop::fused}), Error);
 }
 
