@@ -33,6 +33,8 @@ io::Catalogue load_catalogue(const std::filesystem::path& data) {
 
 Place place_of(const std::string& text) { return answers::place_of(text, load_catalogue(find_resources().data)); }
 
+Value with_place(Value keys) { return answers::with_place(std::move(keys), load_catalogue(find_resources().data)); }
+
 Card choose_card(const std::string& gpu, const std::string& memory, const std::filesystem::path& data,
                  const std::string& link) {
   if (gpu.empty())

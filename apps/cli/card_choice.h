@@ -13,6 +13,7 @@ io::Catalogue load_catalogue(const std::filesystem::path& data);
 using answers::Place;
 /// Of "h100-80gbx8", among the cards that are known.
 Place place_of(const std::string& text);
+Value with_place(Value keys);
 
 /// `gpu` is a name from the catalogue or a card file; `memory` another size for it, or empty; `link` another kind of
 /// link, or "auto".

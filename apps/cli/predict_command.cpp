@@ -54,7 +54,10 @@ Card card_of(const Spec& spec) {
 Report told(Report report, const Asked& asked) {
   report.versions.emplace("tidemark", version_text());
   report.sources = asked.sources;
-  for (const std::string& assumption : asked.assumptions)
+  std::vector<std::string> assumptions = asked.assumptions;
+  if (std::string size = io::size_assumption(load_catalogue(find_resources().data), asked.spec.gpu); !size.empty())
+    assumptions.push_back(std::move(size));
+  for (const std::string& assumption : assumptions)
     report.assumptions.push_back({.what = assumption, .where = {}, .moves_peak = true});
   return report;
 }

@@ -122,7 +122,7 @@ void take_programs(Asked& asked, answers::ProgramsOf programs_of) {
 }
 
 Asked asked_of(const Value& value, const std::string& where, bool offline) {
-  Asked asked{.spec = read_spec(value, where),
+  Asked asked{.spec = read_spec(with_place(value), where),
               .model_config = {},
               .config_file = {},
               .programs_of = {},
@@ -199,15 +199,6 @@ std::int64_t said_number(const SpecOptions& options, const char* key) {
   return said && said->as_integer() ? *said->as_integer() : 0;
 }
 
-/// --gpu h100-80gbx8 says how many too.
-void take_places(SpecOptions& options) {
-  const Value* gpu = options.said.find("gpu");
-  if (!gpu || !gpu->as_text()) return;
-  const Place place = place_of(*gpu->as_text());
-  options.said.set("gpu", place.card);
-  if (place.gpus > 1 && !options.said.find("gpus")) options.said.set("gpus", place.gpus);
-}
-
 /// The trainer's file that --trainer or CONFIG names, read; CONFIG is empty then if it was that.
 std::optional<io::TrainingConfig> take_trainer(SpecOptions& options) {
   TrainingFileOptions& trainer = options.trainer;
@@ -219,7 +210,7 @@ std::optional<io::TrainingConfig> take_trainer(SpecOptions& options) {
         throw Error(Errc::usage, "it goes with a trainer's file, which is missing", option, "name that with --trainer");
     return std::nullopt;
   }
-  take_places(options);
+  options.said = with_place(options.said);
   return read_training_file(trainer, options.config, std::max(options.gpus, said_number(options, "gpus")),
                             said_number(options, "gpus_per_node"), options.offline);
 }

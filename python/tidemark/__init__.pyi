@@ -86,7 +86,7 @@ class SpecOptions(TypedDict, total=False):
     """Checkpointed layers that keep these results, as checkpoint_layers says them (default: all)"""
     steps: int
     """Optimizer steps; states appear in the first, and from the third on nothing is new"""
-    optimizer: Literal['adamw', 'adam', 'sgd', 'adafactor', 'rmsprop', 'adagrad']
+    optimizer: Literal['adamw', 'adam', 'sgd', 'adafactor', 'rmsprop', 'adagrad', 'adamw_8bit', 'paged_adamw_8bit', 'paged_adamw_32bit', 'lion_8bit', 'lion_32bit', 'paged_lion_8bit', 'paged_lion_32bit', 'transformers_adafactor']
     """Optimizer"""
     optimizer_impl: Literal['auto', 'foreach', 'fused', 'loop']
     """Its implementation (auto: as torch chooses)"""

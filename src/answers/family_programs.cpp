@@ -1,11 +1,14 @@
 #include "answers/family_programs.h"
 
+#include <algorithm>
 #include <compare>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "estimate/predict.h"
@@ -59,6 +62,28 @@ Way way_of(const Spec& spec, const Value& model_config) {
           .routing_skew = use.context.routing_skew};
 }
 
+/// The release in "5.17.0/granite", or in a path that ends so.
+std::string_view release_in(std::string_view name) {
+  const std::string_view folder = name.substr(0, name.rfind('/'));
+  return folder.substr(folder.rfind('/') + 1);
+}
+
+/// The section "modules" without classes, sizes and buffers: the tree of names.
+std::vector<std::string_view> modules_in(std::string_view text) {
+  std::vector<std::string_view> modules;
+  const std::size_t begin = text.find("\nmodules ");
+  for (std::size_t at = begin; at != std::string_view::npos && at + 1 < text.size();) {
+    const std::size_t next = text.find('\n', at + 1);
+    const std::string_view line = text.substr(at + 1, next == std::string_view::npos ? next : next - at - 1);
+    if (at != begin && !line.starts_with(' ')) break;
+    const std::string_view declared = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    if (!declared.starts_with("buffer ") && !declared.starts_with("attribute "))
+      modules.push_back(line.substr(0, line.find(':')));
+    at = next;
+  }
+  return modules;
+}
+
 class Families {
  public:
   Families(std::vector<TextOf> texts, Value model_config) : model_config_(std::move(model_config)) {
@@ -88,7 +113,13 @@ class Families {
     for (Family& family : families_) {
       if (!family.text) family.text = family.of();
       try {
-        return {bound(*family.text, spec), {}};
+        if (known.refusal && has_other_modules(spec, *family.text))
+          return {{},
+                  Error(Errc::unsupported,
+                        fmt::format("{} (transformers {} has other modules)", known.refusal->message(),
+                                    release_in(family.text->name)),
+                        known.refusal->where(), known.refusal->hint())};
+        return {bound(*family.text, spec, known.refusal), {}};
       } catch (const Error& error) {
         if (error.code() != Errc::unsupported) throw;
         if (!known.refusal) known.refusal = error;
@@ -97,11 +128,21 @@ class Families {
     return known;
   }
 
-  SharedPrograms bound(const FamilyText& family, const Spec& spec) const {
+  /// Whether the release that the spec names has other modules than this one.
+  bool has_other_modules(const Spec& spec, const FamilyText& family) const {
+    const FamilyText& first = *families_.front().text;
+    return !spec.transformers.empty() && release_in(first.name) != release_in(family.name) &&
+           modules_in(first.text) != modules_in(family.text);
+  }
+
+  SharedPrograms bound(const FamilyText& family, const Spec& spec, const std::optional<Error>& passed_over) const {
     std::vector<Program> programs;
     programs.push_back(
         io::read_family_text(family.text, family.name, model_config_, family_use_of(spec, model_config_)));
     check_towers(spec, programs.front());
+    if (passed_over)
+      programs.front().header.emplace(
+          "passed_over", fmt::format("{}: {}", release_in(families_.front().text->name), passed_over->message()));
     return std::make_shared<const std::vector<Program>>(std::move(programs));
   }
 

@@ -56,6 +56,8 @@ std::vector<Remedy> remedies(const Spec& spec, const Value& model_config, const 
 Report told(Report report, const Question& question, const Data& data) {
   report.versions.emplace("tidemark", data.version);
   report.sources = question.sources;
+  if (std::string size = io::size_assumption(data.cards, question.spec.gpu); !size.empty())
+    report.assumptions.push_back({.what = std::move(size), .where = {}, .moves_peak = true});
   return report;
 }
 

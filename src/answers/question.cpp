@@ -31,8 +31,8 @@ Value keys_of(const Value& asked) {
   return keys;
 }
 
-Spec spec_of(const Value& asked) {
-  Spec spec = read_spec(keys_of(asked));
+Spec spec_of(const Value& asked, const io::Catalogue& cards) {
+  Spec spec = read_spec(with_place(keys_of(asked), cards));
   if (spec.model.as_map()) {
     if (!asked.find("config")) io::check_hf_config(spec.model, "model");
     return spec;
@@ -100,7 +100,7 @@ void take_sources(Question& question, const Value& asked) {
 }  // namespace
 
 Question read_question(const Value& asked, const Data& data) {
-  Spec spec = spec_of(asked);
+  Spec spec = spec_of(asked, data.cards);
   Card card = card_of(asked, spec, data);
   Question question{.spec = spec,
                     .model_config = spec.model,
@@ -121,22 +121,30 @@ ProgramsOf programs_at_hand(const Spec& spec, const Programs& programs) {
 }
 
 std::optional<std::string> program_needed(const Value& asked, const Data& data) {
-  const Spec spec = spec_of(asked);
+  const Spec spec = spec_of(asked, data.cards);
   const std::vector<std::string> names = programs_that_may_answer(spec, spec.model, data.programs.names);
   return names.empty() ? std::nullopt : std::optional(names[0]);
 }
 
 Place place_of(const std::string& text, const io::Catalogue& cards) {
-  const std::size_t cross = text.find_last_of('x');
-  const bool may_be = cross != std::string::npos && cross > 0 && !text.ends_with(".json");
-  const std::int64_t gpus = may_be ? parse_number<std::int64_t>(text.substr(cross + 1)).value_or(0) : 0;
-  if (gpus < 1) return {text, 1};
-  try {
-    io::find_card(cards, text);
-    return {text, 1};
-  } catch (const Error&) {
-    return {text.substr(0, cross), gpus};
-  }
+  if (io::has_card(cards, text) || text.ends_with(".json")) return {text, 1};
+  const auto count_in = [](std::string_view digits) { return parse_number<std::int64_t>(digits).value_or(0); };
+  if (const std::size_t cross = text.find_first_of('x'); cross != std::string::npos)
+    if (const std::int64_t gpus = count_in(std::string_view(text).substr(0, cross)); gpus > 0)
+      return {text.substr(cross + 1), gpus};
+  if (const std::size_t cross = text.find_last_of('x'); cross != std::string::npos && cross > 0)
+    if (const std::int64_t gpus = count_in(std::string_view(text).substr(cross + 1)); gpus > 0)
+      return {text.substr(0, cross), gpus};
+  return {text, 1};
+}
+
+Value with_place(Value keys, const io::Catalogue& cards) {
+  const Value* gpu = keys.as_map() ? keys.find("gpu") : nullptr;
+  if (!gpu || !gpu->as_text()) return keys;
+  const Place place = place_of(*gpu->as_text(), cards);
+  keys.set("gpu", place.card);
+  if (place.gpus > 1 && !keys.find("gpus")) keys.set("gpus", place.gpus);
+  return keys;
 }
 
 std::string card_said(std::initializer_list<const Value*> keys) {

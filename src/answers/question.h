@@ -45,12 +45,15 @@ ProgramsOf programs_at_hand(const Spec& spec, const Programs& programs);
 /// The program that may answer a question, or a plan of it, of those of `data`; nothing where there is none.
 std::optional<std::string> program_needed(const Value& asked, const Data& data);
 
-/// Of "h100-80gbx8": a card, and how many.  A name that is known as it stands has no number.
+/// Of "h100-80gbx8" or "8xh100-80gb": a card, and how many.  A name of the catalogue has no number.
 struct Place {
   std::string card;
   std::int64_t gpus = 1;
 };
 Place place_of(const std::string& text, const io::Catalogue& cards);
+
+/// Keys of a spec whose "gpu" names one card, and whose "gpus" counts them, if nothing else did.
+Value with_place(Value keys, const io::Catalogue& cards);
 
 /// "gpu" of the first of these keys of a spec that has it as a text; empty where none does.
 std::string card_said(std::initializer_list<const Value*> keys);

@@ -133,6 +133,14 @@ std::vector<std::string> noted_kernels(const Program& program) {
       missing->second)};
 }
 
+/// Another release's program was asked first, and does not hold for this configuration.
+std::vector<std::string> noted_release(const Program& program) {
+  const auto passed_over = program.header.find("passed_over");
+  if (passed_over == program.header.end()) return {};
+  return {
+      fmt::format("the program of transformers {} answers, as that of {}", program.transformers, passed_over->second)};
+}
+
 /// Of what the host draws, and decides by (python/tidemark/capture/chance.py).
 std::vector<std::string> noted_chances(const Program& program) {
   const auto drawn = program.header.find("by_chance");
@@ -170,6 +178,7 @@ Spec within_positions(Spec spec, const Program& program, std::vector<std::string
 std::vector<std::string> noted(const Spec& spec, const Program& program) {
   std::vector<std::string> keys, assumptions = noted_kernels(program);
   for (std::string& chance : noted_chances(program)) assumptions.push_back(std::move(chance));
+  for (std::string& release : noted_release(program)) assumptions.push_back(std::move(release));
   for (const UnreadKey& one : program.unread)
     if (!is_of_every_class(one.key)) keys.push_back(one.path + (one.nearest.empty() ? "" : " (" + one.nearest + "?)"));
   if (!keys.empty())
@@ -217,6 +226,18 @@ KnownRelease transformers_of(const Program& program, std::string_view asked) {
   return captured_transformers(program.transformers, equal_on == program.header.end() ? "" : equal_on->second, asked);
 }
 
+TrainingReport training_of(const Spec& spec, const Value& config, Module& root) {
+  TrainingReport training{.model_type = model_type_of(config)};
+  if (spec.method != Method::none) training.options.set("method", kMethodNames[static_cast<std::size_t>(spec.method)]);
+  const Value changes = changes_of(read_spec(training.options), spec);
+  for (const Value::Item& item : *changes.as_map())
+    if (item.key != "model" && item.key != "gpu" && item.key != "torch" && item.key != "transformers")
+      training.options.set(item.key, item.value);
+  visit_parameters(
+      root, [&](const Module&, const Parameter& parameter) { training.parameters += elements_of(parameter.sizes); });
+  return training;
+}
+
 Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card, const PredictOptions& options) {
   const Value& model_config = read.config;
   const KnownRelease torch = known_torch(spec.torch);
@@ -230,9 +251,11 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   std::vector<std::unique_ptr<Model>> models;
   for (std::int64_t i = 0; i < (spec.pp ? spec.pp->stages_per_rank : 1); ++i)
     models.push_back(make_model(spec, options.programs));
+  report.training = training_of(spec, read.config, models.front()->root);
   Recorder recorder(run);
   for (const std::string& assumption : {torch.assumption, transformers.assumption})
     if (!assumption.empty()) recorder.assume(assumption);
+  for (const std::string& assumption : read.first_assumptions) recorder.assume_first(assumption);
   for (const std::string& assumption : read.assumptions) recorder.assume(assumption);
   if (spec.quantization && spec.quantization->load_in_8bit && spec.quantization->threshold > 0)
     recorder.assume(fmt::format(
@@ -248,8 +271,9 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   run.work = options.work;
   try {
     Spec answered = spec;
-    // How weights get there, and TRL's loss, change with it.
-    if (is_made_in_parts(spec) || spec.loop == LoopKind::sft_trainer) answered.transformers = transformers.version;
+    // How weights get there, the Trainer's loop and TRL's loss change with it.
+    if (is_made_in_parts(spec) || spec.loop != LoopKind::plain) answered.transformers = transformers.version;
+    steps.divided_items = divided_items_of(answered);
     run_program(run, models, answered, model_config, steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
     // Where requests were repeated: the program would have let go of tensors on its way out.
@@ -269,6 +293,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     options.work->operations = run.beginning.number;
   }
   recorder.fill(report);
+  report.host.managed_bytes = run.managed_bytes;
   if (options.categories) report.timeline_by_category = categories_over_time(run);
   if (options.late) replay_late(run, *options.late);
   if (options.interval && !report.oom) report.interval = interval_of(run);
@@ -278,23 +303,49 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   return report;
 }
 
+/// Without repeated steps where they cannot be.
+Report simulate_again(const Spec& spec, const ReferenceConfig& read, const Card& card, PredictOptions options) {
+  try {
+    return simulate(spec, read, card, options);
+  } catch (const NotRepeatable&) {
+    options.repeat_steps = false;
+    return simulate(spec, read, card, options);
+  }
+}
+
+/// A sample of no given length grows with its images; a given one that is too short is an error.
+Spec with_tokens_of_images(Spec spec, const ImagesNeedTokens& few, ReferenceConfig& read) {
+  constexpr std::int64_t kTextTokens = 512;
+  if (spec.seq > 0)
+    throw Error(Errc::bad_value, fmt::format("{} tokens hold no images of {}", few.sample_tokens, few.image_tokens),
+                "seq", fmt::format("set it above {}, or image_size smaller", few.image_tokens));
+  spec.seq = few.image_tokens + kTextTokens;
+  read.first_assumptions.push_back(
+      fmt::format("a sample has {} tokens, {} of images and {} of text, as --seq is missing", spec.seq,
+                  few.image_tokens, kTextTokens));
+  return spec;
+}
+
 }  // namespace
 
 Report predict(const Spec& asked, const Value& model_config, const Card& card, const PredictOptions& options) {
   if (options.programs.empty()) throw no_program_of(model_type_of(model_config), {});
   ReferenceConfig read = as_transformers_reads(model_config);
   const Program& program = options.programs.front();
-  const Spec spec = within_positions(
-      read.quantization.is_null() ? asked : with_quantization_of(asked, read.quantization), program, read.assumptions);
+  Spec spec = read.quantization.is_null() ? asked : with_quantization_of(asked, read.quantization);
+  if (spec.parallel == Parallel::none && spec.gpus > ranks_of_one_copy(spec)) {
+    spec.parallel = Parallel::ddp;
+    read.first_assumptions.push_back(
+        "each GPU has a copy of the model (DistributedDataParallel), as nothing says how they share it (--parallel)");
+  }
+  spec = within_positions(std::move(spec), program, read.assumptions);
   std::vector<std::string> known = noted(spec, program);
   std::move(known.begin(), known.end(), std::back_inserter(read.assumptions));
   read.config = program.config;
   try {
-    return simulate(spec, read, card, options);
-  } catch (const NotRepeatable&) {
-    PredictOptions without = options;
-    without.repeat_steps = false;
-    return simulate(spec, read, card, without);
+    return simulate_again(spec, read, card, options);
+  } catch (const ImagesNeedTokens& few) {
+    return simulate_again(with_tokens_of_images(spec, few, read), read, card, options);
   }
 }
 

@@ -82,6 +82,7 @@ void Recorder::fill(Report& report) const {
   std::tie(report.peak.step, report.peak.phase) = place_of(timeline.allocated_peak().event + 1);
   report.steps = steps_;
   report.assumptions = assumptions_;
+  if (report.training) report.training->trained_parameters = trained_parameters_;
   fill_at_peak(report);
   for (const Timeline::Point& point : timeline.points()) {
     const auto [step, phase] = place_of(point.event + 1);

@@ -16,6 +16,7 @@ class Recorder {
   void assume_first(std::string what) {
     assumptions_.push_back({.what = std::move(what), .where = {}, .moves_peak = true});
   }
+  void count_trained(std::int64_t parameters) { trained_parameters_ = parameters; }
   /// Peaks, steps, timeline and what is live at the peak.
   void fill(Report& report) const;
 
@@ -31,6 +32,7 @@ class Recorder {
   std::vector<StepReport> steps_;
   std::vector<End> ends_;
   std::vector<Assumption> assumptions_;
+  std::optional<std::int64_t> trained_parameters_;
 };
 
 std::string_view name_of(Category category);

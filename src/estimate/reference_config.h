@@ -10,8 +10,9 @@ namespace tidemark {
 
 struct ReferenceConfig {
   Value config;
-  std::vector<std::string> assumptions;  // about what was left out
-  Value quantization = {};               // of weights that train adapters as they are stored; else null
+  std::vector<std::string> assumptions;             // about what was left out
+  std::vector<std::string> first_assumptions = {};  // those that move the peak
+  Value quantization = {};                          // of weights that train adapters as they are stored; else null
 };
 
 /// Throws Error{unsupported} for weights that are stored in a format that is not trained.

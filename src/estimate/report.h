@@ -153,6 +153,8 @@ struct HostUse {
   double seconds = 0;
   // Of the rank's process, each at its own peak: what PyTorch's CPU allocator had handed out, and what was page-locked.
   std::optional<std::int64_t> pageable_bytes, pinned_bytes;
+  // Managed memory at its peak: on the card while it has room, and otherwise on the host.
+  std::int64_t managed_bytes = 0;
 };
 
 /// One of many: which rank the report is about.
@@ -166,6 +168,14 @@ struct RankReport {
   Peak peak;
   std::optional<std::int64_t> pageable_bytes, pinned_bytes;
   std::optional<bool> fits;
+};
+
+/// The training that was predicted.
+struct TrainingReport {
+  std::string model_type;
+  Value options = Value::Map();                         // keys of a spec that differ from their defaults
+  std::int64_t parameters = 0;                          // of the model, before adapters
+  std::optional<std::int64_t> trained_parameters = {};  // adapters among them; none: not loaded, or cut into stages
 };
 
 struct Report {
@@ -188,6 +198,7 @@ struct Report {
   std::optional<OutOfMemoryReport> oom;
   std::vector<Remedy> remedies;  // of what does not fit
   std::vector<Assumption> assumptions;
+  std::optional<TrainingReport> training;  // of a prediction
   std::map<std::string, std::string> versions;
   std::map<std::string, std::string> sources;  // of versions and of the model, where nobody said them
   ScriptInfo script;

@@ -13,12 +13,14 @@
 namespace tidemark::io {
 namespace {
 
-// Names are compared without case, spaces and dashes: "H100 80GB", "h100-80gb" and "h100_80GB" are one.
+// Names are compared without case, spaces and dashes: "H100 80GB", "h100-80g" and "h100_80GB" are one.
 std::string folded(std::string_view name) {
   std::string result;
   for (char c : name)
     if (std::isalnum(static_cast<unsigned char>(c)))
       result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::size_t size = result.size();
+  if (size > 1 && result.back() == 'g' && std::isdigit(static_cast<unsigned char>(result[size - 2]))) result += 'b';
   return result;
 }
 
@@ -126,6 +128,16 @@ void check_unique(const Catalogue& catalogue, const std::string& where) {
   }
 }
 
+const Card* card_named(const Catalogue& catalogue, std::string_view name) {
+  const std::string wanted = folded(name);
+  for (const Card& card : catalogue) {
+    if (folded(card.key) == wanted || folded(card.name) == wanted) return &card;
+    for (const std::string& alias : card.aliases)
+      if (folded(alias) == wanted) return &card;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Catalogue read_catalogue(std::string_view text, const std::string& where) {
@@ -143,13 +155,20 @@ Card read_card(std::string_view text, const std::string& where) {
   return card_from_json(parse_json(text, where), where, false);
 }
 
+bool has_card(const Catalogue& catalogue, std::string_view name) { return card_named(catalogue, name) != nullptr; }
+
+std::string size_assumption(const Catalogue& catalogue, std::string_view name) {
+  const Card* card = card_named(catalogue, name);
+  if (!card || folded(card->key) == folded(name) || folded(card->name) == folded(name)) return {};
+  for (const Card& other : catalogue)
+    if (other.nominal_gib != card->nominal_gib && folded(other.key).starts_with(folded(name)) &&
+        folded(other.key).substr(folded(name).size()) == fmt::format("{}gb", other.nominal_gib))
+      return fmt::format("{} is taken for {}, not {}", name, card->key, other.key);
+  return {};
+}
+
 const Card& find_card(const Catalogue& catalogue, std::string_view name) {
-  const std::string wanted = folded(name);
-  for (const Card& card : catalogue) {
-    if (folded(card.key) == wanted || folded(card.name) == wanted) return card;
-    for (const std::string& alias : card.aliases)
-      if (folded(alias) == wanted) return card;
-  }
+  if (const Card* card = card_named(catalogue, name)) return *card;
   std::vector<std::string> names;
   for (const Card& card : catalogue) {
     names.push_back(card.key);

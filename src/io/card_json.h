@@ -18,6 +18,10 @@ Card read_card(std::string_view text, const std::string& where);
 
 /// The card of that key, alias or name, letter case aside.  Throws Error{unknown_name} naming the nearest.
 const Card& find_card(const Catalogue& catalogue, std::string_view name);
+bool has_card(const Catalogue& catalogue, std::string_view name);
+
+/// "a100 is taken for a100-40gb, not a100-80gb", if the name stands for one of several sizes; else empty.
+std::string size_assumption(const Catalogue& catalogue, std::string_view name);
 
 std::string write_card(const Card& card);
 std::string write_catalogue(const Catalogue& catalogue);

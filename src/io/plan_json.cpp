@@ -21,6 +21,12 @@ Value planned_value(const Planned& one) {
   seconds.append("high", one.time.high_seconds);
   seconds.append("of_cards_in_general", one.time.of_cards_in_general);
   value.append("step_seconds", std::move(seconds));
+  if (one.seen.report) {
+    Value::List assumptions;
+    for (const Assumption& assumption : one.seen.report->assumptions)
+      if (assumption.moves_peak) assumptions.emplace_back(assumption.what);
+    value.append("assumptions", std::move(assumptions));
+  }
   if (one.seen.report && !one.seen.report->ranks.empty()) {
     Value::List ranks;
     for (const RankReport& rank : one.seen.report->ranks) {

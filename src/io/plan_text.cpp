@@ -130,7 +130,7 @@ std::string counts(const plan::Plan& plan) {
   return text + fmt::format("  {} could not be simulated, most often: {}\n", group_digits(refused), most->first);
 }
 
-/// Peaks of the first answer, by phase and by rank.
+/// Peaks of the first answer, by phase and by rank, and the assumptions that move them.
 std::string details(const Planned& answer) {
   std::string text = "  of the first:\n";
   const Report& report = *answer.seen.report;
@@ -150,6 +150,8 @@ std::string details(const Planned& answer) {
                           group_digits(report.ranks[i].peak.allocated_bytes),
                           group_digits(report.ranks[i].peak.reserved_bytes));
   }
+  for (const Assumption& one : report.assumptions)
+    if (one.moves_peak) text += fmt::format("    assumed: {}\n", one.what);
   return text;
 }
 

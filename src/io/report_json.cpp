@@ -200,6 +200,16 @@ OutOfMemoryReport read_oom(ObjectReader reader) {
   return oom;
 }
 
+TrainingReport read_training(ObjectReader reader) {
+  TrainingReport training;
+  training.model_type = reader.text("model_type");
+  training.options = value_from_json(reader.any("options").dump(), "training.options");
+  training.parameters = reader.number("parameters");
+  if (reader.optional("trained_parameters")) training.trained_parameters = reader.number("trained_parameters");
+  reader.finish();
+  return training;
+}
+
 ScriptInfo read_script(ObjectReader reader) {
   ScriptInfo script;
   for (const Json& word : reader.array("command")) {
@@ -241,6 +251,7 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
   if (reader.optional("data")) report.data = read_data(reader.object("data"));
   if (reader.optional("compiling")) report.compiling = read_compiling(reader.object("compiling"));
   if (reader.optional("oom")) report.oom = read_oom(reader.object("oom"));
+  if (reader.optional("training")) report.training = read_training(reader.object("training"));
   if (reader.optional("script")) report.script = read_script(reader.object("script"));
   read_texts("versions", reader, report.versions);
   read_texts("sources", reader, report.sources);
@@ -250,6 +261,7 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
     report.host.seconds = host.real("seconds");
     if (host.optional("pageable_bytes")) report.host.pageable_bytes = host.number("pageable_bytes");
     if (host.optional("pinned_bytes")) report.host.pinned_bytes = host.number("pinned_bytes");
+    if (host.optional("managed_bytes")) report.host.managed_bytes = host.number("managed_bytes");
     host.finish();
   }
   if (reader.optional("rank")) report.rank = read_rank(reader.object("rank"));
@@ -338,6 +350,14 @@ Json to_json(const DataReport& data) {
       {"batches", data.batches}, {"trained_batches", data.trained_batches}, {"batches_per_step", data.batches_per_step},
       {"whole", data.whole},     {"largest_trained", data.largest_trained}, {"inputs", std::move(inputs)}};
   if (!data.whole) json["why"] = data.why;
+  return json;
+}
+
+Json to_json(const TrainingReport& training) {
+  Json json = {{"model_type", training.model_type},
+               {"options", Json::parse(value_to_json(training.options))},
+               {"parameters", training.parameters}};
+  if (training.trained_parameters) json["trained_parameters"] = *training.trained_parameters;
   return json;
 }
 
@@ -459,6 +479,7 @@ std::string write_report(const Report& report) {
   json["assumptions"] = Json::array();
   for (const Assumption& one : ranked_assumptions(report))
     json["assumptions"].push_back({{"what", one.what}, {"where", one.where}, {"count", one.count}});
+  if (report.training) json["training"] = to_json(*report.training);
   json["versions"] = report.versions;
   if (!report.sources.empty()) json["sources"] = report.sources;
   json["script"] = {{"command", report.script.command},
@@ -467,6 +488,7 @@ std::string write_report(const Report& report) {
   json["host"] = {{"peak_rss_bytes", report.host.peak_rss_bytes}, {"seconds", report.host.seconds}};
   if (report.host.pageable_bytes) json["host"]["pageable_bytes"] = *report.host.pageable_bytes;
   if (report.host.pinned_bytes) json["host"]["pinned_bytes"] = *report.host.pinned_bytes;
+  if (report.host.managed_bytes > 0) json["host"]["managed_bytes"] = report.host.managed_bytes;
   if (report.rank)
     json["rank"] = {
         {"rank", report.rank->rank}, {"ranks", report.rank->ranks}, {"ranks_per_node", report.rank->ranks_per_node}};

@@ -34,6 +34,7 @@ std::string peaks_table(const Report& report) {
   row(report.card.name.empty() ? "card" : report.card.name, report.card.total_bytes);
   if (report.rank && report.host.pageable_bytes) row("host, pageable tensors", *report.host.pageable_bytes);
   if (report.rank && report.host.pinned_bytes) row("host, pinned", *report.host.pinned_bytes);
+  if (report.host.managed_bytes > 0) row("managed, on the card or the host", report.host.managed_bytes);
   std::string text = table.text(2);
   if (report.data)
     text += fmt::format("  {}\n", data_line(*report.data));
@@ -126,6 +127,17 @@ std::string notes(const Report& report) {
   return text;
 }
 
+/// "training: llama --batch 4 --lora-r 16; 41,943,040 of 8,030,261,248 parameters train"
+std::string training_line(const TrainingReport& training) {
+  std::string text = "  training: " + training.model_type;
+  if (const std::string options = options_of(training.options); !options.empty()) text += " " + options;
+  const std::string whole = group_digits(training.parameters);
+  if (!training.trained_parameters) return fmt::format("{}; {} parameters\n", text, whole);
+  const std::string trained = group_digits(*training.trained_parameters);
+  if (trained == whole) return fmt::format("{}; all {} parameters train\n", text, whole);
+  return fmt::format("{}; {} parameters train, beside {} of the model\n", text, trained, whole);
+}
+
 /// "torch 2.11.0 (the default), transformers 5.17.0 (/home/me/.venv)"; what was said is not repeated.
 std::string found(const Report& report) {
   std::vector<std::string> parts;
@@ -150,6 +162,7 @@ std::string report_to_text(const Report& report) {
   text += breakdown("by module", layers_together(report.at_peak.by_module), live, kMaxModules);
   for (const Remedy& one : report.remedies)
     text += fmt::format("  would fit: {} ({})\n", change_text(one.change), format_bytes(one.device_bytes));
+  if (report.training) text += training_line(*report.training);
   text += found(report);
   text += notes(report);
   return text;

@@ -69,7 +69,7 @@ TrainingConfig read_training_config(const TrainingFormat& format, const Value& k
   check_spec(draft.spec, where);
   return {.title = std::string(format.title),
           .model = draft.config && !files.has_model ? *draft.config : Value(draft.model),
-          .spec = plan::changes_of(Spec{}, draft.spec),
+          .spec = changes_of(Spec{}, draft.spec),
           .assumptions = std::move(draft.assumptions)};
 }
 

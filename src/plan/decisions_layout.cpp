@@ -131,6 +131,15 @@ std::vector<Spec> reshard(const Spec& spec, const Bounds&) {
   return others;
 }
 
+/// Where the whole model does not fit one GPU, FSDP moves each module that it wraps.
+std::vector<Spec> load(const Spec& spec, const Bounds&) {
+  const bool is_fsdp = spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::fsdp2;
+  if (!is_fsdp || spec.tp || spec.pp || spec.load == Load::wrapped) return {};
+  Spec other = spec;
+  other.load = Load::wrapped;
+  return {other};
+}
+
 std::vector<Spec> bucket_view(const Spec& spec, const Bounds&) {
   if (spec.parallel != Parallel::ddp) return {};
   DdpSpec options = spec.ddp.value_or(DdpSpec{});
@@ -177,6 +186,7 @@ void add_layout_decisions(std::vector<Decision>& all) {
   all.push_back({.name = "reshard",
                  .help = "Whether FSDP's layers let go of what they gathered behind the forward pass",
                  .others = reshard});
+  all.push_back({.name = "load", .help = "Whether FSDP moves weights to the GPU module by module", .others = load});
   all.push_back({.name = "bucket_view", .help = "Whether gradients lie in DDP's buckets", .others = bucket_view});
 }
 

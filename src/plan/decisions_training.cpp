@@ -13,7 +13,7 @@ std::vector<std::string> asked_values(const Bounds& bounds, std::string_view nam
   return found == bounds.values.end() || found->second.empty() ? usual : found->second;
 }
 
-[[noreturn]] void refuse_value(std::string_view name, const std::string& value, const char* hint) {
+[[noreturn]] void refuse_value(std::string_view name, const std::string& value, const std::string& hint) {
   throw Error(Errc::bad_value, Value(value).quoted() + " is no value of " + std::string(name), "--allow", hint);
 }
 
@@ -82,7 +82,7 @@ std::vector<Spec> optimizer(const Spec& spec, const Bounds& bounds) {
   for (const std::string& value : asked_values(bounds, "optimizer", {"adafactor", "sgd"})) {
     const auto* const found = std::find(kOptimizerNames.begin(), kOptimizerNames.end(), value);
     if (found == kOptimizerNames.end())
-      refuse_value("optimizer", value, "one of adamw, adam, sgd, adafactor, rmsprop and adagrad");
+      refuse_value("optimizer", value, fmt::format("one of {}", fmt::join(kOptimizerNames, ", ")));
     const auto name = static_cast<OptimizerName>(found - kOptimizerNames.begin());
     if (name == spec.optimizer) continue;
     Spec& other = others.emplace_back(spec);

@@ -3,24 +3,6 @@
 namespace tidemark::plan {
 namespace {
 
-/// Of a map the items that differ from `from`, or where there was none, from what its fields are at first.
-Value differences(const Value& from, const Value& to, const std::vector<FieldDescription>& fields) {
-  Value changed = Value::Map();
-  for (const FieldDescription& field : fields) {
-    const Value* now = to.find(field.name);
-    const Value* before = from.find(field.name);
-    if (!now || (before && *before == *now)) continue;
-    if (!now->as_map() || field.fields.empty()) {
-      changed.append(field.name, *now);
-      continue;
-    }
-    Value initial = Value::Map();
-    for (const FieldDescription& inner : field.fields) initial.append(inner.name, inner.initial);
-    changed.append(field.name, differences(before && before->as_map() ? *before : initial, *now, field.fields));
-  }
-  return changed;
-}
-
 Planned planned(const Question& question, const Space& space, const Found& found) {
   const Spec spec = space.spec(found.candidate);
   return {.spec = spec,
@@ -65,10 +47,6 @@ std::int64_t unsimulated_count(const Plan& plan) {
 
 bool is_undecided(const Plan& plan) {
   return plan.answers.empty() && 2 * unsimulated_count(plan) >= static_cast<std::int64_t>(plan.candidates);
-}
-
-Value changes_of(const Spec& from, const Spec& spec) {
-  return differences(write_fields(from), write_fields(spec), describe_fields<Spec>());
 }
 
 Plan make_plan(const Question& question, Goal goal, const Engine& engine) {

@@ -49,7 +49,4 @@ Plan make_plan(const Question& question, Goal goal, const Engine& engine);
 /// Of a space that is there already.
 Plan plan_in(const Question& question, const Space& space, Goal goal, const Engine& engine);
 
-/// The keys in which `spec` differs from `from`, with the values that it has there.
-Value changes_of(const Spec& from, const Spec& spec);
-
 }  // namespace tidemark::plan

@@ -9,6 +9,7 @@
 #include "ops/selection.h"
 #include "program/function.h"
 #include "program/functions.h"
+#include "program/model.h"
 
 namespace tidemark {
 namespace {
@@ -196,10 +197,7 @@ Tensors masked_scatter_call(FunctionCall& call) {
   const Tensor input = call.tensor(0), source = call.tensor(2);
   const std::int64_t of_sample = std::max<std::int64_t>(input.size(-1) * input.size(0), 1);
   if (source.elements() > input.elements())
-    throw Error(
-        Errc::bad_value,
-        fmt::format("{} tokens hold no images of {}", input.elements() / of_sample, source.elements() / of_sample),
-        "seq", fmt::format("set it above {}, or image_size smaller", source.elements() / of_sample));
+    throw ImagesNeedTokens{input.elements() / of_sample, source.elements() / of_sample};
   return {masked_scatter(input, call.tensor(1), source)};
 }
 

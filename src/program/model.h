@@ -26,6 +26,11 @@ bool has_size(const Program& program, std::string_view name);
 /// is less.
 std::int64_t text_length(const Value& config, std::int64_t asked);
 
+/// Thrown by a forward pass whose samples have fewer tokens than their images take.
+struct ImagesNeedTokens {
+  std::int64_t sample_tokens = 0, image_tokens = 0;
+};
+
 /// The first that was captured in the way that `context` asks for.  Throws Error{unsupported}.
 const Program& program_for(std::span<const Program> programs, const Context& context);
 

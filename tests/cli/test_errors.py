@@ -23,7 +23,7 @@ def test_card_is_missing(tidemark):
 
 
 def test_card_does_not_exist(tidemark):
-    refused(tidemark("run", "--gpu", "h100-80g", "--", "python", "x.py"), USAGE, 'no card "h100-80g"', "did you mean h100-80gb?")
+    refused(tidemark("run", "--gpu", "h100-90gb", "--", "python", "x.py"), USAGE, 'no card "h100-90gb"', "did you mean h100-80gb?")
 
 
 def test_card_file_does_not_exist(tidemark):

@@ -14,7 +14,7 @@ PAGE = HERE.parents[1] / "docs" / "largest.md"
 MODELS = {row["name"]: row["config"] for row in map(json.loads, (HERE / "largest" / "models.jsonl").read_text().splitlines())}
 TRIPLES = list(csv.DictReader((HERE / "largest" / "triples.tsv").open(), delimiter="\t"))
 RULE = "| --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: |"
-DECISIONS = "tensor_parallel,pipeline,context_parallel,data_parallel,offload,reshard,bucket_view,checkpointing,attention,optimizer_impl,allocator,micro_batch"
+DECISIONS = "tensor_parallel,pipeline,context_parallel,data_parallel,offload,reshard,load,bucket_view,checkpointing,attention,optimizer_impl,allocator,micro_batch"
 
 
 def beginning(triple):

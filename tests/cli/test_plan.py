@@ -126,7 +126,7 @@ def test_too_small_is_no_end_and_too_large_is_said(tidemark, work, asked, larges
 
 
 def test_no_length_is_needed_for_context_parallelism(tidemark, work):
-    free = "tensor_parallel,pipeline,offload,reshard,bucket_view,checkpointing,attention,optimizer_impl,allocator"
+    free = "tensor_parallel,pipeline,offload,reshard,load,bucket_view,checkpointing,attention,optimizer_impl,allocator"
     planned(tidemark, "config.json", "--parallel", "fsdp2", "--gpu", "rtx-3060-12gbx2", "--memory", "4GiB", "--largest", "seq", "--fix", free)
     found = read(work)
     assert found["answers"][0]["spec"]["cp"]["degree"] == 2 and found["largest"]["value"] % 4 == 0

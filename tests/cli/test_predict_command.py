@@ -23,8 +23,71 @@ def test_model_is_missing(tidemark):
 
 def test_card_is_missing_or_wrong(tidemark, work):
     refused(tidemark("predict", "config.json"), USAGE, "--gpu is missing")
-    refused(tidemark("predict", "config.json", "--gpu", "h100-80g"), USAGE, "did you mean h100-80gb?")
+    refused(tidemark("predict", "config.json", "--gpu", "h100-90gb"), USAGE, "did you mean h100-80gb?")
     refused(tidemark("predict", "config.json", "--gpu", "t4", "--memory", "80G"), USAGE, "GB or GiB")
+
+
+TWO_LAYERS = {"model_type": "gpt2", "n_layer": 2}
+
+
+@pytest.mark.parametrize("place, same", [("2xt4", "t4x2"), ("A100-80G", "a100-80gb"), ("h20", "h20-96gb"), ("dgx-spark", "gb10")])
+def test_card_by_another_name_gives_same_report(tidemark, work, place, same):
+    (work / "config.json").write_text(json.dumps(TWO_LAYERS))
+    reports = []
+    for name in (place, same):
+        done = tidemark("predict", "config.json", "--gpu", name, "--json", "card.json")
+        assert done.returncode == 0, done.stderr
+        reports.append(json.loads((work / "card.json").read_text()))
+    assert reports[0]["peak"] == reports[1]["peak"] and reports[0]["card"] == reports[1]["card"]
+
+
+def test_gpus_without_parallel_are_data_parallel(tidemark, work):
+    (work / "config.json").write_text(json.dumps(TWO_LAYERS))
+    done = tidemark("predict", "config.json", "--gpu", "2xt4", "--json", "two.json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((work / "two.json").read_text())
+    assert report["rank"]["ranks"] == 2
+    assert "(DistributedDataParallel), as nothing says how they share it" in report["assumptions"][0]["what"]
+    assert tidemark("predict", "config.json", "--gpu", "t4", "--gpus", "2", "--parallel", "ddp", "--json", "said.json").returncode == 0
+    assert json.loads((work / "said.json").read_text())["peak"] == report["peak"]
+
+
+def test_report_has_question_and_trained_parameters(tidemark, work):
+    (work / "config.json").write_text(json.dumps({**TWO_LAYERS, "n_embd": 64, "n_head": 2, "vocab_size": 100}))
+    done = tidemark("predict", "config.json", "--batch", "3", "--seq", "64", "--lora-r", "4", "--lora-target-modules", "c_attn", "--gpu", "t4", "--json", "q.json")
+    assert done.returncode == 0, done.stderr
+    training = json.loads((work / "q.json").read_text())["training"]
+    assert training["options"] == {"batch": 3, "seq": 64, "lora": {"r": 4, "target_modules": ["c_attn"]}}
+    of_block = 64 * 192 + 192 + 64 * 64 + 64 + 64 * 256 + 256 + 256 * 64 + 64 + 4 * 64
+    assert training["parameters"] == 100 * 64 + 1024 * 64 + 2 * of_block + 2 * 64
+    assert training["trained_parameters"] == 2 * 4 * (64 + 192)
+    assert "training: gpt2 --batch 3 --seq 64 --lora-r 4 --lora-target-modules c_attn; 2,048 parameters train, beside " in done.stdout
+
+
+def test_paged_states_are_no_device_memory(tidemark, work):
+    (work / "config.json").write_text(json.dumps({**TWO_LAYERS, "n_embd": 512, "n_head": 8}))
+    reports = {}
+    for name in ("adamw_8bit", "paged_adamw_8bit"):
+        assert tidemark("predict", "config.json", "--optimizer", name, "--gpu", "t4", "--json", "p.json").returncode == 0
+        reports[name] = json.loads((work / "p.json").read_text())
+    paged = reports["paged_adamw_8bit"]["host"]["managed_bytes"]
+    large = 50257 * 512 + 1024 * 512 + 2 * (512 * 1536 + 512 * 512 + 2 * 512 * 2048)
+    assert paged == 2 * large and "managed_bytes" not in reports["adamw_8bit"]["host"]
+    states = {name: next(row["bytes"] for row in report["at_peak"]["by_category"] if row["name"] == "optimizer_state") for name, report in reports.items()}
+    assert states["adamw_8bit"] - states["paged_adamw_8bit"] == paged
+
+
+def test_sample_without_seq_grows_with_its_images(tidemark, work):
+    text = {"hidden_size": 2048, "intermediate_size": 4096, "num_hidden_layers": 2, "num_attention_heads": 16, "num_key_value_heads": 2, "vocab_size": 152000}
+    (work / "config.json").write_text(json.dumps({"model_type": "qwen2_5_vl", "text_config": text, "vision_config": {"hidden_size": 1280, "out_hidden_size": 2048}}))
+    question = ["predict", "config.json", "--images", "2", "--gpu", "h200", "--lora"]
+    done = tidemark(*question, "--json", "grown.json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((work / "grown.json").read_text())
+    assert "a sample has 2962 tokens, 2450 of images and 512 of text" in report["assumptions"][0]["what"]
+    assert tidemark(*question, "--seq", "2962", "--json", "said.json").returncode == 0
+    assert json.loads((work / "said.json").read_text())["peak"] == report["peak"]
+    refused(tidemark(*question, "--seq", "2048"), USAGE, "2048 tokens hold no images of 2450")
 
 
 def test_model_is_not_known(tidemark, work):
