@@ -98,8 +98,9 @@ def test_frames_are_let_go_however_deep_a_call_is(run_code):
 
 
 def test_never_steps(run_code):
-    done = run_code(SETUP + "with torch.no_grad():\n    network()(torch.randn(64, 512, device='cuda'))" + PEAK)
+    done = run_code("import torch\nx = torch.randn(512, 512, device='cuda')\nx @ x" + PEAK)
     assert done.exit_code == 0 and ends_as_on_a_real_card(done)
+    assert done.category("workspace") >= 4 << 20  # cuBLAS's; cublasLt, which is given its own, was not called
     assert done.report["script"]["stopped_after_steps"] is None
     assert len(done.report["steps"]) == 1
 
@@ -381,6 +382,8 @@ for i in range(12):
 LOOPS = {
     "empty_cache": "torch.cuda.empty_cache(); torch.cuda.reset_peak_memory_stats()",
     "pinned": "x = torch.randn(1 << 20).pin_memory(); assert x.is_pinned(); y = x.cuda(non_blocking=True); torch.cuda.synchronize()",
+    "free_memory": "torch.cuda.empty_cache(); free = torch.cuda.mem_get_info()[0]; x = torch.empty(64 << 20, dtype=torch.uint8, device='cuda'); assert free - torch.cuda.mem_get_info()[0] == 64 << 20; del x",
+    "finite_loss": "loss = step(model, optimizer); assert torch.isfinite(loss) and not torch.isnan(loss)",
     "streams": "side = torch.cuda.Stream()\nwith torch.cuda.stream(side):\n    y = torch.zeros(1 << 22, device='cuda')\ny.record_stream(torch.cuda.current_stream()); side.synchronize(); e = torch.cuda.Event(enable_timing=True); e.record(); e.synchronize(); del y",
     "ema": "import copy; ema = copy.deepcopy(model).eval().requires_grad_(False)\nwith torch.no_grad():\n    for a, b in zip(ema.parameters(), model.parameters()): a.lerp_(b, 0.1)",
     "half": "half = network().half(); assert half(torch.zeros(4, 512, device='cuda', dtype=torch.half)).dtype == torch.half",
@@ -398,7 +401,7 @@ LOOPS = {
     "settings": "torch.backends.cuda.matmul.allow_tf32 = True; torch.set_float32_matmul_precision('high'); torch.use_deterministic_algorithms(True, warn_only=True)",
     "lbfgs": "lbfgs = torch.optim.LBFGS(model.parameters(), max_iter=2)\nlbfgs.step(lambda: model(torch.zeros(4, 512, device='cuda')).sum())",
 }
-TOGETHER = ("empty_cache", "streams", "checkpoint", "graphs", "state_dict", "fraction")  # in one process
+TOGETHER = ("empty_cache", "free_memory", "pinned", "finite_loss", "streams", "checkpoint", "graphs", "state_dict", "fraction")  # in one process
 
 
 @pytest.mark.slow("what public loops do, each apart: profiler, EMA, threads, LBFGS, …", keep=["together"])
@@ -408,6 +411,7 @@ def test_what_loops_do(run_code, names):
     done = run_code(TRAIN + bodies + "\nstep(model, optimizer)\nstep(model, optimizer)\n", options=TO_THE_END)
     assert done.exit_code == 0, done.errors[-2000:]
     assert done.report["fits"] and len(done.report["steps"]) >= 4
+    assert "pinned" not in names or done.report["host"]["pinned_bytes"] >= 4 << 20
 
 
 def test_training_in_a_forked_child(run_code):
