@@ -69,13 +69,14 @@ def failure(output):
     return (named or lines[-1:] or [""])[0][:200]
 
 
-def table(mutants, rows):
-    """Markdown: how many mutants of each area the default tier catches, and those that escaped."""
+def table(mutants, rows, group_of_part=None):
+    """Markdown: how many mutants of each area the default level catches, and those that escaped."""
+    whole = group_of_part or {}
     lines = ["| area | mutants | caught | by group |", "| --- | --- | --- | --- |"]
     for area in sorted({mutant.area for mutant in mutants}):
         own = [mutant for mutant in mutants if mutant.area == area]
         caught = [rows[mutant.id] for mutant in own if rows.get(mutant.id, {}).get("caught")]
-        groups = collections.Counter(row["group"] for row in caught)
+        groups = collections.Counter(whole.get(row["group"], row["group"]) for row in caught)
         by_group = ", ".join(f"{group} {count}" for group, count in groups.most_common())
         lines.append(f"| {area} | {len(own)} | {len(caught)} | {by_group} |")
     state = {mutant.id: rows.get(mutant.id, {"caught": False}) for mutant in mutants}

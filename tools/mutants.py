@@ -143,7 +143,8 @@ def main():
         return check(ROOT)
     if given.command == "table":
         rows = mutant_results.Results(given.out).of_mutants()
-        print(mutant_results.table(mutant_schemata.read(ROOT), rows))
+        group_of_part = {part: group for part, (group, _) in PARTS.items()}
+        print(mutant_results.table(mutant_schemata.read(ROOT), rows, group_of_part))
         return 0
     tree = given.folder.resolve()
     return build(ROOT, tree) if given.command == "build" else run(ROOT, tree, given.only, given.out)

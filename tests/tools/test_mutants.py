@@ -121,6 +121,7 @@ def test_table_counts_caught_and_escaped():
     mutants = [dataclasses.replace(CPP, id=name) for name in ("a", "b", "c")]
     rows = {"a": {"id": "a", "caught": True, "group": "ops"}, "b": {"id": "b", "caught": False, "group": "", "escaped": True}}
     text = mutant_results.table(mutants, rows)
+    assert "| area | 3 | 1 | unit 1 |" in mutant_results.table(mutants, rows, {"ops": "unit"})
     assert "| area | 3 | 1 | ops 1 |" in text and "Escaped: 1. Not tried in every group: 1." in text
     assert "| b | part.h | a bound |" in text
 
