@@ -408,6 +408,15 @@ def test_config_json_says_what_the_model_is_trained_for(predict, work):
     assert peaks[0] == peaks[1] < peaks[2]
 
 
+def test_link_decides_what_nccl_takes(predict, work):
+    device_bytes = []
+    for link in ("pcie", "nvlink"):
+        done = predict(LLAMA, "--gpus", "2", "--parallel", "ddp", "--link", link, "--json", "r.json")
+        assert done.returncode == 0, done.stderr
+        device_bytes.append(json.loads((work / "r.json").read_text())["peak"]["device_bytes"])
+    assert device_bytes[0] != device_bytes[1]
+
+
 def test_every_rank_and_the_one_that_holds_most(predict, work):
     options = ["--gpus", "5", "--parallel", "zero2", "--json", "r.json"]
     config = {**LLAMA, "vocab_size": 20001}
