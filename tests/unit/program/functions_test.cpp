@@ -49,6 +49,19 @@ TEST(Programs, OfAModelThatMindsAutocastAreNoneUnderIt) {
   EXPECT_EQ(error_of([&] { allocations_in(minds_another, spec); })->where(), "autocast");
 }
 
+TEST(Programs, TurnAutocastOffInARegionAlone) {
+  Spec spec = tiny_spec();
+  spec.dtype = WeightDtype::fp32;
+  spec.autocast = Autocast::bf16;
+  const std::string head = "  %2: T[B, S, 100] = call head", end = "  exit autocast\n",
+                    begin = "  enter autocast(device, dtype=bfloat16, enabled=False)\n";
+  const auto events = [&](const std::string& lines) {
+    return events_of(with(tiny_program(), head, lines + head), spec);
+  };
+  EXPECT_EQ(events(begin + end), events(""));
+  EXPECT_NE(events(begin), events(""));
+}
+
 TEST(ProgramFunctions, TakeArgumentsAsTorchDoes) {
   const std::map<std::string, int> found =
       allocations_of(R"(  %10: T[B, S, 64] = torch.nn.functional.normalize(%0, p=2.0, dim=-1)
@@ -166,6 +179,16 @@ TEST(ProgramFunctions, FindDifferencesBesideWhatStandsBefore) {
 )");
   EXPECT_EQ(found.at("aten::cat"), 1);
   EXPECT_EQ(found.at("aten::sub"), 2);
+}
+
+TEST(ProgramFunctions, PadNoConvolutionWithoutAPadding) {
+  const std::map<std::string, int> found = allocations_of(R"(  %10: float32[B, S, 64] = torch.Tensor.float(%0)
+  %11: float32[S, 1, 3] = torch.ones(S, 1, 3, dtype=float32, device=device)
+  %12: float32[B, S, 62] = torch.nn.functional.conv1d(%10, %11, groups=S)
+  %13: float32[B, S, 64] = torch.nn.functional.conv1d(%10, %11, padding=1, groups=S)
+  hold %10 %11 %12 %13
+)");
+  EXPECT_GE(found.at("aten::conv1d"), 2);
 }
 
 TEST(ProgramFunctions, RefuseWhatIsNotSimulated) {
