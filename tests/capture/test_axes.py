@@ -253,6 +253,17 @@ def test_layers_by_number_are_axes_where_nothing_but_numbers_follows_them():
         assert all(a > 3 for a in apart) and all(a != b for a, b in zip(apart[1:], apart[2:])), numbers
 
 
+def test_layers_by_number_of_an_unused_part_are_no_axes():
+    class Unused(Taken):
+        def __init__(self, keys):
+            super().__init__(keys)
+            self.exact = (len(keys["part"]["taken_layers"]), self.done)
+
+    base = {"part": {"layers": 20, "taken_layers": [4, 9, 14]}}
+    found = Axes(base, Unused, lambda keys: True, {"part.layers": 1}, places={"part.taken_layers": "part.layers"})
+    assert found.names() == [] and found.guards == ["part.taken_layers rises 3 below part.layers"]
+
+
 def test_layers_by_number_that_decide_what_is_done_are_held():
     class Other(Taken):
         def __init__(self, keys):

@@ -224,10 +224,12 @@ class Axes:
             self._guard(path, f"{path} in {written(alike)}" if len(alike) > 1 else f"{path} == {written(value)}")
 
     def _list(self, path, value):
-        if path in self.places and all(self._told({path: [entry + (k == which) for k, entry in enumerate(value)]}) == "numbers" for which in range(len(value))):
-            self.groups.append([path])
-            self._guard(path, f"{path} rises {len(value)} below {self.places[path]}")
-            return
+        if path in self.places:
+            told = {self._told({path: [entry + (k == which) for k, entry in enumerate(value)]}) for which in range(len(value))}
+            if len(told) == 1 and told <= {"numbers", "same"}:  # "same": layers of a part that does not run
+                self.groups += [[path]] if told == {"numbers"} else []
+                self._guard(path, f"{path} rises {len(value)} below {self.places[path]}")
+                return
         if self._are_factors(path, value):
             self._guard(path, f"{path}.{COUNT} == {len(value)}")
             return
