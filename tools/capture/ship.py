@@ -20,7 +20,7 @@ SECONDS = 7200
 # Whose tokens GPUs may share (docs/design/context-parallel.md).
 SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "mixtral", "opt", "phi3", "qwen2", "qwen3"}
 # Models with images that are trained on text alone, too: a program of that stands behind the one of images.
-SEEING = {"gemma3", "internvl", "llava", "mllama", "qwen2_5_vl", "qwen2_vl"}
+SEEING = {"gemma3", "internvl", "llava", "mllama", "qwen2_5_vl", "qwen2_vl", "qwen3_vl"}
 
 
 def family_text(model_type, head, overrides, shipped, layers, held, flags, only_text=False):
@@ -36,7 +36,7 @@ def family_text(model_type, head, overrides, shipped, layers, held, flags, only_
         return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and is_first and not head, sees=sees, way=way, flags=flags if is_first else (), is_rare=not is_first).text()
 
     ways = shipped if isinstance(shipped, list) else [shipped]
-    of_text = [of(way, sees=False) for way in ways if model_type in SEEING]
+    of_text = [of(way, sees=False) for way in ways if only_text or model_type in SEEING]
     return "\n".join(of_text if only_text else [of(ways[0], is_first=True), *map(of, ways[1:]), *of_text])
 
 
