@@ -126,42 +126,6 @@ def test_paths():
     assert without(BASE, "part.out")["part"] == {} and at(BASE, "part.nothing.more") is None
 
 
-def test_defaults_are_numbers_or_made_of_other_keys():
-    def build(keys):
-        keys = {"heads": 4, "dim": None, "act": "relu", **keys}
-        return {**keys, "dim": keys["dim"] or keys["width"] // keys["heads"], "act": keys.pop("hidden_act", keys["act"])}
-
-    draws = [{"width": w, "heads": h, "dim": 99, "act": "gelu"} for w, h in ((64, 4), (96, 2), (160, 8), (40, 4), (240, 6))]
-    defaults = Defaults(build, draws, {"hidden_act": "act"})
-    assert defaults.line("dim", ["width", "heads"]) == "dim = width//heads; null"
-    assert defaults.line("heads", ["width", "dim"]) == "heads = 4"
-    assert defaults.line("act", []) == 'act = "relu"; also hidden_act'
-
-
-def test_what_older_files_say_is_taken_where_the_class_takes_it():
-    def build(keys):
-        older = keys.pop("n_embed", None)
-        keys.pop("other", None)
-        keys = {"width": 64, "heads": 4, **keys}
-        return {**keys, "width": older or keys["width"], "heads": keys.pop("n_head", keys["heads"])}
-
-    draws = [{"width": w, "heads": 4} for w in (96, 160)]
-    defaults = Defaults(build, draws, {"n_head": "heads"}, ["n_embed", "other"])
-    assert defaults.line("width", []) == "width = 64; also n_embed"
-    assert defaults.line("heads", []) == "heads = 4; also n_head"  # its value is the default's
-
-
-def test_what_older_files_say_outside_of_rope_parameters_is_taken():
-    """EleutherAI/pythia-410m says rotary_pct."""
-
-    def build(keys):
-        share = keys.pop("rotary_pct", 0.25)
-        return {**keys, "rope_parameters": {"share": share, "rope_type": "default", **keys.get("rope_parameters", {})}}
-
-    defaults = Defaults(build, [{"rope_parameters": {"share": 0.25, "rope_type": "default"}}], {}, ["rotary_pct", "rotary_base"])
-    assert defaults.line("rope_parameters.share", []) == "rope_parameters.share = 0.25; also rope_scaling.share rotary_pct"
-
-
 def test_layers_go_round_by_the_lists_of_a_configuration():
     defaults = {"num_hidden_layers": 26, "kinds": ["a", "b"] * 13, "vision": {"depth": 12}, "sizes": [1, 2]}
     layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"], "vision": {"depth": 4}}, defaults)

@@ -5,7 +5,7 @@ import re
 import torch
 
 from . import config_keys
-from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, without, written
+from .keys import Defaults, at, changed, is_whole, leaves_of, makers_of_defaults, parts_of, without, written
 from .models import FEATURES, classes_of
 from .orders import letters_of, older_kinds
 from .text import typed
@@ -27,6 +27,8 @@ class Header:
         self.used = list(dict.fromkeys([*(p for g in axes.groups for p in g), *axes.guarded, *asked, *family.asked, *counts, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         undeclared = " ".join(family.undeclared.get(path, "") for path in self.used)  # a default may be made of keys that nothing else uses
         self.used += [path for path, _ in leaves_of(family.base) if path not in self.used and re.search(rf"(?<![\w.]){re.escape(path)}(?![\w.])", undeclared)]
+        self.makers = makers_of_defaults(family.build, family.base, self.used)
+        self.used += self.makers
         self.wholes = [path for path in self.used if is_whole(at(family.base, path))]
         self.by_number = sorted({*family.unwritten.values()})
         _, _, self.root, _, (self.first, *_) = merged[0]
@@ -64,7 +66,8 @@ class Header:
 
     def _keys(self):
         family = self.family
-        defaults = Defaults(family.build, family.draws, config_keys.other_names(family.config_class), sorted({*config_keys.taken_from_kwargs(family.config_class)}), family.axes.usual, family.undeclared)
+        draws = [changed(draw, {path: at(draw, path) << n % 3 for path in self.makers}) for n, draw in enumerate(family.draws)]  # the base has one value for all
+        defaults = Defaults(family.build, draws, config_keys.other_names(family.config_class), sorted({*config_keys.taken_from_kwargs(family.config_class)}), family.axes.usual, family.undeclared)
         for path in self.used:
             yield f"{path} = 4*{width_of(path)}; null" if path in family.inner else defaults.line(path, [n for n in self.wholes if n != path])
         yield from (f"{path} = {self._default_list(path)}" for path in family.layers.cycles)

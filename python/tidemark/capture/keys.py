@@ -119,6 +119,28 @@ def parts_of(keys, paths):
     return parts
 
 
+def makers_of_defaults(build, base, used):
+    """Paths of integers that are not in `used`, but make the default of a key that is: PixtralVisionConfig.head_dim (transformers 5.24.0: configuration_pixtral.py)."""
+    whole = [(path, value) for path, value in leaves_of(base) if is_whole(value) and value > 0]
+    makers = []
+    for path in (path for path, _ in whole if path in used):
+        keys = without(base, path)
+        for other, value in whole:
+            if other in used or other in makers or other.rpartition(".")[0] != path.rpartition(".")[0]:
+                continue
+            default, changed_default = (_value_of(build, made, path) for made in (keys, changed(keys, {other: 2 * value})))
+            if _Refused not in (default, changed_default) and default != changed_default:
+                makers.append(other)
+    return makers
+
+
+def _value_of(build, keys, path):
+    try:
+        return at(build(keys), path)
+    except Exception:  # whatever a configuration class thinks of
+        return _Refused
+
+
 class Defaults:
     """What a configuration class makes of keys that are not there.  `build(keys)` gives all keys as the class understands them; `names` is {path: path of the field that is meant}; `older` are keys that it takes
     besides, and may take for others, as BLOOM's n_embed; `usual` is {path: what the model's code takes of a key that is not there and that the class makes nothing of}, `undeclared` the same of keys that the class does not know of, as text (config_keys.py)."""
@@ -127,10 +149,7 @@ class Defaults:
         self.build, self.draws, self.names, self.older, self.usual, self.undeclared = build, draws, names, older, usual or {}, undeclared or {}
 
     def _built(self, keys, path):
-        try:
-            return at(self.build(keys), path)
-        except Exception:  # whatever a configuration class thinks of
-            return _Refused
+        return _value_of(self.build, keys, path)
 
     def line(self, path, names):
         """The header's line of a key; `names` are whole-numbered keys that a default may be made of."""
