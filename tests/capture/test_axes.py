@@ -567,3 +567,23 @@ def test_a_width_may_be_heads_of_one_size():
     assert found.equalities() == ["vision.hidden_size == hidden_size", "hidden_size == num_attention_heads*16", "vision.hidden_size == num_attention_heads*16"]
     drawn = found.draws(3, seed=1)
     assert all(map(goes, drawn)) and len({at(keys, "hidden_size") for keys in drawn}) > 1
+
+
+class OfHeads:
+    """Projections of queries and of keys, of a model whose heads have a size that is a key."""
+
+    def __init__(self, keys):
+        heads, of_keys, size = (keys[name] for name in ("num_attention_heads", "num_key_value_heads", "head_dim"))
+        assert heads % of_keys == 0
+        self.exact = (heads * size, of_keys * size)
+
+    def is_alike(self, other):
+        return True
+
+
+def test_width_of_keys_is_no_multiple_of_heads_in_all_draws():
+    found = Axes({"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 16}, OfHeads, lambda keys: True, {})
+    for seed in range(100):
+        draws = found.draws(3, seed)
+        shares = {keys["num_key_value_heads"] * keys["head_dim"] / keys["num_attention_heads"] for keys in draws}
+        assert len(draws) == 3 and len(shares) > 1, seed

@@ -266,9 +266,16 @@ class Axes:
         ways = [_mixer_of, *([_any_mixer_of] if len({*map(_any_mixer_of, self.names())}) > len({*map(_mixer_of, self.names())}) else [])]  # heads of all mixers grow alike, unless these are then not told apart
         for mixer_of, more in itertools.product(ways, range(_DRAWS)):
             drawn = self._drawn(count, random.Random(seed + more), mixer_of)
-            if _told_apart([[at(keys, name) for name in self.names()] for keys in drawn]) and _told_apart(list(map(self._repeats, drawn))):
+            if _told_apart(list(map(self._numbers, drawn))) and _told_apart(list(map(self._repeats, drawn))):
                 break
         return drawn
+
+    def _numbers(self, keys):
+        """The axes, and the widths of projections to keys: heads of keys times the size of one, where both are axes."""
+        names = self.names()
+        sizes = [name for name in names if name.rpartition(".")[2] in _HEAD_DIMS]
+        widths = [(few, size) for few in names if _KV_HEADS.search(few) for size in sizes if size.rpartition(".")[0] == few.rpartition(".")[0]]
+        return [*(at(keys, name) for name in names), *(at(keys, few) * at(keys, size) for few, size in widths)]
 
     def _repeats(self, keys):
         """How many heads share those of keys, in each part and of each kind of attention."""
