@@ -47,7 +47,7 @@ SECONDS = 300
 def published(model_type, way=0):
     """What a class needs beside its defaults, or has no usable default of, as a published model of it has that; of a family that is built in several ways, a list of such."""
     found = json.loads((HERE / "published.json").read_text()).get(model_type, {})
-    return found[way] if isinstance(found, list) else found
+    return found[way % len(found)] if isinstance(found, list) else found  # programs of text alone stand behind those of images, in the same order
 
 
 def texts_of(program):
