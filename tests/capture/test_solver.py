@@ -212,3 +212,10 @@ def test_a_product_of_four_is_found_before_a_sum_that_holds_by_chance():
     seen = [dict(zip(("images", "grid_h", "grid_w", "hidden", "heads"), shape)) for shape in shapes]  # 7*images*grid_w*hidden//6 - 2*images*grid_w*heads at these
     found = Solver(seen)(tuple(p["images"] * p["grid_h"] * p["grid_w"] * p["hidden"] // 9 for p in seen))
     assert value(found, {"images": 1, "grid_h": 12, "grid_w": 12, "hidden": 64, "heads": 4}) == 1024, found
+
+
+def test_a_name_is_found_where_another_is_a_multiple_of_it():
+    counts = ((8, 2), (16, 4), (24, 2), (32, 4), (16, 2))
+    seen = [{"hidden": 128 * heads, "of_keys": few, "heads": heads, "channels": 3 * heads // (4 * few)} for heads, few in counts]
+    assert Solver(seen)(tuple(p["heads"] for p in seen)) == "heads"
+    assert Solver(seen)(tuple(2 * p["hidden"] for p in seen)) == "2*hidden"

@@ -32,7 +32,7 @@ class Solver:
         for name, column in self.columns.items():
             if len(set(column)) > 1:
                 distinct.setdefault(column, name)
-        self.names = list(distinct.values())
+        self.name_of, self.names = distinct, list(distinct.values())
         self.simple, self.table = [], {}
         self._fill()
 
@@ -76,7 +76,8 @@ class Solver:
         if len(values) < 3:
             return None  # two numbers are any expression's
         return (
-            self._term(values)
+            self.name_of.get(values)  # before a name times a number, whose factor may be too small a part
+            or self._term(values)
             or self._quotient(values)
             or self._part_of_a_number(values)
             or self._four_factors(values)
