@@ -25,6 +25,9 @@ SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "mixtral", "opt", "ph
 # Models with images that are trained on text alone, too: a program of that stands behind the one of images.
 SEEING = {"gemma3", "glm4v", "internvl", "llava", "mllama", "qwen2_5_vl", "qwen2_vl", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe"}
 
+# Held for the places and the scratch memory of images; sizes of parameters alone where there are none.
+SIZES_OF_IMAGES = re.compile(r"(^|\.)(image|patch)_size$")
+
 
 def family_text(model_type, head, overrides, shipped, layers, held, flags, only_text=False, first_way=0):
     """`shipped`: keys as those have them that are published, where others do not do, or a list of such where a family is built in several ways, which have a program each, one
@@ -36,7 +39,8 @@ def family_text(model_type, head, overrides, shipped, layers, held, flags, only_
         keys = merged(tiny(model_type, overrides), way)
         if head == "sequence_classification" and keys.get("pad_token_id") is None:  # without one it takes single samples
             keys["pad_token_id"] = 0
-        return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and is_first and not head, sees=sees, way=way, flags=flags if is_first else (), is_rare=not is_first).text()
+        kept = [path for path in held if sees or not SIZES_OF_IMAGES.search(path)]
+        return Family(keys, "cuda", layers, kept, head or None, positions=model_type in SHARED and is_first and not head, sees=sees, way=way, flags=flags if is_first else (), is_rare=not is_first).text()
 
     ways = list(enumerate(shipped if isinstance(shipped, list) else [shipped]))[first_way:]
     usual = [] if only_text else [of(way, is_first=number == 0) for number, way in ways]
