@@ -219,3 +219,11 @@ def test_a_name_is_found_where_another_is_a_multiple_of_it():
     seen = [{"hidden": 128 * heads, "of_keys": few, "heads": heads, "channels": 3 * heads // (4 * few)} for heads, few in counts]
     assert Solver(seen)(tuple(p["heads"] for p in seen)) == "heads"
     assert Solver(seen)(tuple(2 * p["hidden"] for p in seen)) == "2*hidden"
+
+
+def test_rounds_of_layers_are_found_before_other_sums():
+    counts = ((16, 32, 8), (20, 80, 24), (16, 32, 4), (20, 80, 8), (20, 80, 12), (16, 32, 24))
+    seen = [{"num_hidden_layers": layers, "head_dim": size, "ffn": wide} for layers, size, wide in counts]
+    rounds = tuple(p["num_hidden_layers"] // 4 - 1 for p in seen)
+    assert Solver(seen, [4])(rounds) == "num_hidden_layers//4 - 1"
+    assert Solver(seen)(rounds) != "num_hidden_layers//4 - 1"

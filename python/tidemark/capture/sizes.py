@@ -13,6 +13,7 @@ _CHUNKS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 _FACTORS = (1, -1, 2, -2, 3, -3, 4, -4)
 _LARGEST_FACTOR = 4096  # of a term of a sum; what is larger comes of chance
 _MADE = 1.1  # cost of what is made of names
+_LAYERS = re.compile(r"layers?$|depth$")
 _MOST_TERMS = 60  # of which any two are looked at together
 
 
@@ -80,6 +81,7 @@ class Solver:
             or self._term(values)
             or self._quotient(values)
             or self._part_of_a_number(values)
+            or self._rounds(values)
             or self._four_factors(values)
             or self._two_terms(values)
             or self._chunks(values)
@@ -119,6 +121,14 @@ class Solver:
             products = {v * n for v, n in zip(values, self.columns[name])}
             if len(products) == 1 and 0 not in products:
                 return f"{products.pop()}//{name}"
+        return None
+
+    def _rounds(self, values):
+        """Whole rounds of layers, and a number, before any other sum: few numbers of rounds are many sums' by chance."""
+        for name, period in itertools.product(filter(_LAYERS.search, self.names), self.periods):
+            rounds = [layers // period for layers in self.columns[name]]
+            if len(set(rounds)) > 1 and len({v - r for v, r in zip(values, rounds)}) == 1:
+                return _sum(f"{name}//{period}", str(values[0] - rounds[0]))
         return None
 
     def _four_factors(self, values):
