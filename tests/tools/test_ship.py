@@ -19,7 +19,7 @@ def test_added_ways_stand_before_programs_of_text():
     found = ship.with_more(there, more)
     names = ["usual", "way", "text", "text of way"]
     assert [text.split("\n")[1] for text in found.split("tidemark-program 1")[1:]] == [f"model_type {name}" for name in names]
-    assert found.endswith("modules Model\n")
+    assert found.endswith("modules Model\n") and ship.with_more(found, program("way")) == found
 
 
 def test_programs_of_text_have_the_keys_of_their_way():

@@ -55,8 +55,8 @@ def given_of(name):
 
 
 def with_more(text, more):
-    """Programs and others of the same family, those of text alone last."""
-    programs = [program.rstrip() for whole in (text, more) for program in re.split(r"\n(?=tidemark-program )", whole)]
+    """Programs and others of the same family, each once, those of text alone last."""
+    programs = dict.fromkeys(program.rstrip() for whole in (text, more) for program in re.split(r"\n(?=tidemark-program )", whole))
     return "\n\n".join(sorted(programs, key=lambda program: "\nholds images == 0\n" in program)) + "\n"
 
 
