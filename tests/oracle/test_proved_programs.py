@@ -26,10 +26,10 @@ def test_a_program_is_trained_as_the_model_is(mode, model_types, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow("text alone with four more families that take images", keep=["text-llava"])
+@pytest.mark.slow("text alone with six more families that take images", keep=["text-llava"])
 @pytest.mark.parametrize(
     "mode, model_types",
-    [pytest.param("text", ["llava"], id="text-llava"), pytest.param("text_lora", ["gemma3", "internvl", "mllama", "qwen2_5_vl"], id="text_lora")],
+    [pytest.param("text", ["llava"], id="text-llava"), pytest.param("text_lora", ["gemma3", "internvl", "mistral3", "mllama", "qwen2_5_vl", "qwen3_vl"], id="text_lora")],
 )
 def test_a_model_with_images_trains_on_text(mode, model_types, tmp_path):
     command = [PYTHON, str(ROOT / "tools/capture/prove.py"), "--tidemark", TIDEMARK, "--out", str(tmp_path), "--shipped", *model_types, "--modes", mode]
