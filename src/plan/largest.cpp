@@ -20,6 +20,7 @@ std::int64_t size_of(const Spec& spec, Size size) {
     case Size::batch: return samples_per_pass(spec);
     case Size::seq: return spec.seq;
     case Size::images: return spec.images;
+    case Size::image_size: return parse_image_size(spec.image_size).height;
   }
   return 0;
 }
@@ -29,8 +30,23 @@ Spec sized(Spec spec, Size size, std::int64_t value) {
     case Size::batch: spec.batch = spec.pp ? value * spec.pp->microbatches : value; break;
     case Size::seq: spec.seq = value; break;
     case Size::images: spec.images = value; break;
+    case Size::image_size: spec.image_size = std::to_string(value); break;
   }
   return spec;
+}
+
+std::int64_t number_in(const Value& part, const char* key, std::int64_t otherwise) {
+  const Value* found = part.find(key);
+  const std::int64_t* number = found ? found->as_integer() : nullptr;
+  return number && *number > 0 ? *number : otherwise;
+}
+
+/// Pixels of a side that become one token.  transformers: Qwen2-VL's patch_size and spatial_merge_size (5.24.0)
+std::int64_t side_of_token(const Value& config) {
+  constexpr std::int64_t kPatch = 14, kMerged = 2;
+  const Value* vision = config.find("vision_config");
+  const Value& part = vision && vision->as_map() ? *vision : config;
+  return number_in(part, "patch_size", kPatch) * number_in(part, "spatial_merge_size", kMerged);
 }
 
 /// Of each family its smallest pass, which comes farthest.
@@ -39,9 +55,12 @@ class Largest {
   Largest(Question question, Size size, const Engine& engine)
       : question_(std::move(question)), size_(size), engine_(engine), oracle_(make_oracle(engine)) {
     if (size == Size::batch) question_.bounds.samples_per_step = 0;
+    if (size == Size::image_size && question_.spec.images == 0)
+      throw Error(Errc::usage, "there are no images to have a size", "images", "set images to 1 or more");
     start_ = std::max<std::int64_t>(size_of(question_.spec, size), size == Size::seq ? kFirstTokens : 1);
-    // Of tokens as many pieces as any context parallelism makes of them, so that each is in the space.
-    const std::int64_t pieces = size == Size::seq ? 2 * question_.bounds.gpus : 1;
+    if (size == Size::image_size) side_of_token_ = side_of_token(engine.model_config);
+    // As many pieces of tokens as any context parallelism makes, so that each is in the space.
+    const std::int64_t pieces = size == Size::seq ? 2 * question_.bounds.gpus : side_of_token_;
     start_ = (start_ + pieces - 1) / pieces * pieces;
   }
 
@@ -63,7 +82,7 @@ class Largest {
     found.refused = std::numeric_limits<std::int64_t>::max();
     for (const Spec& way : ways) found.refused = std::min(found.refused, above(way, found.value));
     // Where nothing fits: what the smallest would need.
-    const std::int64_t told = found.value > 0 ? found.value : size_ == Size::seq ? start_ : 1;
+    const std::int64_t told = found.value > 0 ? found.value : size_ == Size::seq ? start_ : side_of_token_;
     found.plan = plan_in(question_, space_at(space, told), Goal::fastest, engine_);
     found.plan.simulated += simulated_;
     return found;
@@ -75,6 +94,7 @@ class Largest {
   /// Context parallelism cuts a sample into equal pieces (CpSpec::load_balance), and sequence parallelism shares it
   /// evenly.
   std::int64_t grain(const Spec& spec) const {
+    if (size_ == Size::image_size) return side_of_token_;
     if (size_ == Size::seq && spec.tp && spec.tp->sequence_parallel) return spec.tp->degree;
     return size_ == Size::seq && spec.cp ? spec.cp->degree * (spec.cp->load_balance ? 2 : 1) : 1;
   }
@@ -176,7 +196,7 @@ class Largest {
   const Size size_;
   const Engine& engine_;
   const Oracle oracle_;
-  std::int64_t start_ = 1, simulated_ = 0;
+  std::int64_t start_ = 1, side_of_token_ = 1, simulated_ = 0;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The largest batch, length or number of images that fits.
+// The largest batch, length, number or size of images that fits.
 #pragma once
 #include <array>
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace tidemark::plan {
 
-inline constexpr std::array<std::string_view, 3> kSizeNames{"batch", "seq", "images"};
-/// Samples per pass, tokens per sample, images per sample.
-enum class Size { batch, seq, images };
+inline constexpr std::array<std::string_view, 4> kSizeNames{"batch", "seq", "images", "image_size"};
+/// Samples per pass, tokens per sample, images per sample, pixels of a side of a square image.
+enum class Size { batch, seq, images, image_size };
 
 struct LargestPlan {
   std::int64_t value = 0;    // 0: nothing fits

@@ -125,6 +125,20 @@ def test_too_small_is_no_end_and_too_large_is_said(tidemark, work, asked, larges
     assert (ends in found["why"] and ends in text) if ends else "why" not in found
 
 
+def test_largest_image_is_a_side_of_whole_tokens(tidemark, work):
+    text = {"hidden_size": 2048, "intermediate_size": 4096, "num_hidden_layers": 2, "num_attention_heads": 16, "num_key_value_heads": 2, "vocab_size": 152000}
+    vision = {"hidden_size": 1280, "out_hidden_size": 2048, "patch_size": 14, "spatial_merge_size": 2}
+    (work / "config.json").write_text(json.dumps({"model_type": "qwen2_5_vl", "text_config": text, "vision_config": vision}))
+    question = ["config.json", "--images", "1", "--lora-target-modules", "q_proj,v_proj", "--freeze", "visual", "--gpu", "rtx-3060-12gb"]
+    fixed = ["--fix", "attention,optimizer_impl,allocator,checkpointing,micro_batch"]
+    said = planned(tidemark, *question, "--largest", "image_size", *fixed)
+    found = read(work)
+    side, refused = found["largest"]["value"], found["largest"]["refused"]
+    assert side % 28 == 0 and refused == side + 28 and "largest image_size: " in said
+    fits = {size: tidemark("predict", *question, "--image-size", str(size)).returncode for size in (side, refused)}
+    assert fits == {side: 0, refused: 1}
+
+
 def test_no_length_is_needed_for_context_parallelism(tidemark, work):
     free = "tensor_parallel,pipeline,offload,reshard,load,bucket_view,checkpointing,attention,optimizer_impl,allocator"
     planned(tidemark, "config.json", "--parallel", "fsdp2", "--gpu", "rtx-3060-12gbx2", "--memory", "4GiB", "--largest", "seq", "--fix", free)
