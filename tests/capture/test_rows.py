@@ -366,3 +366,10 @@ def test_the_last_hidden_state_ahead_of_the_list_is_of_its_row():
         return [op("tower", results, Ref(0)), op("neg", [made(9000)], Ref(layers + 2)), Statement("return", args=(("", Ref(9000)),))]
 
     assert text_of(of_a_tower, (5, 6, 8, 7), "layers") == ["class Model#1():", "  %0[0..layers + 1]: T[4] = tower(%1)", "  %2: T[4] = neg(%0[layers + 1])", "  return %2"]
+
+
+def test_tree_with_a_number_that_no_size_explains_is_refused():
+    trees = [["Model", f"  buffer table: float32[{rows}]"] for rows in (22, 44, 6, 14)]
+    points = [{"heads": heads} for heads in (32, 16, 96, 48)]
+    with pytest.raises(Differs, match=r"buffer table: float32\[22\]: a number that is not solved"):
+        merged_lines(trees, Solver(points))

@@ -176,9 +176,16 @@ def merged_lines(trees, solve):
         if len({_NUMBER.sub("0", line) for line in row}) != 1:
             raise Differs(f"{row[0].strip()} here, {next(line for line in row if line != row[0]).strip()} there")
         columns = zip(*([int(n) for n in _NUMBER.findall(line)] for line in row))
-        texts = iter([solve(column) or str(column[0]) for column in columns])
+        texts = iter([_solved(solve, column, row[0]) for column in columns])
         merged.append(_place_as_range(row[0], _NUMBER.sub(lambda _: next(texts), row[0])))
     return merged
+
+
+def _solved(solve, column, line):
+    text = solve(column)
+    if text is None:
+        raise Differs(f"{line.strip()}: a number that is not solved")
+    return text
 
 
 def _place_as_range(line, merged):
