@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "base/value_reader.h"
 #include "program/config_paths.h"
 #include "program/family_key.h"
+#include "program/family_texts.h"
 #include "program/layer_lists.h"
 #include "program/line_reader.h"
 #include "program/model.h"
@@ -40,17 +40,11 @@ bool compare(double a, std::string_view comparison, double b) {
   return comparison == "<" ? a < b : comparison == "<=" ? a <= b : comparison == ">" ? a > b : a >= b;
 }
 
-/// A family may be built in several ways; each has a program, and a file holds them one after another.
-struct Text {
-  std::string_view text;
-  int line;  // of the file, at which it begins
-};
-
 constexpr std::int64_t kMostListed = 1 << 16;  // layers, of a list that names some
 
 class FamilyReader {
  public:
-  FamilyReader(const Text& text, const std::string& file, ReadValue read_value, const Value& config,
+  FamilyReader(const FamilyText& text, const std::string& file, ReadValue read_value, const Value& config,
                const FamilyUse& use)
       : text_(text.text), file_(file), read_value_(read_value), use_(use) {
     binding_.config = config;
@@ -296,7 +290,7 @@ class FamilyReader {
   }
 
   void collect() {
-    binding_.sizes = {{"S", text_length(with_positions(), use_.seq) / use_.shares},
+    binding_.sizes = {{"S", tokens() / use_.shares},
                       {"B", use_.batch},
                       {"images", use_.batch * use_.images},
                       {std::string(kSkew), std::llround(use_.context.routing_skew * static_cast<double>(kSkewOfAll))}};
@@ -311,6 +305,17 @@ class FamilyReader {
     };
     name(binding_.sizes);
     for (const Key& key : keys_) name(numbers_of(key));
+  }
+
+  /// Tokens of a sample: no more than there are positions, where the program holds for those alone.
+  std::int64_t tokens() const {
+    constexpr std::string_view limit = "S <= ";
+    std::int64_t count = text_length(with_positions(), use_.seq);
+    for (const auto& [line, text] : holds_) {
+      const Value* most = text.starts_with(limit) ? value_of(std::string(text.substr(limit.size()))) : nullptr;
+      if (most && most->as_integer()) count = std::min(count, *most->as_integer());
+    }
+    return count;
   }
 
   /// Of a configuration that leaves out how many tokens there may be, what the class has.
@@ -431,21 +436,11 @@ class FamilyReader {
     reader.fail(fmt::format("expected a comparison, found \"{}\"", reader.rest()));
   }
 
-  /// Whether the path stands in it, or a number of that, "short_factor.count": but not "head_dim" for that of a part.
-  static bool names(std::string_view text, std::string_view path) {
-    const auto is_of_a_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-    for (std::size_t at = text.find(path); at != std::string_view::npos; at = text.find(path, at + 1)) {
-      const std::size_t end = at + path.size();
-      const bool begins = at == 0 || !(is_of_a_word(text[at - 1]) || text[at - 1] == '.');
-      if (begins && (end == text.size() || !is_of_a_word(text[end]))) return true;
-    }
-    return false;
-  }
-
   /// A number that the configuration says is none is in no relation to others.
   bool names_null(std::string_view text) const {
-    return std::any_of(keys_.begin(), keys_.end(),
-                       [&](const Key& key) { return key.is_known && key.value.is_null() && names(text, key.path); });
+    return std::any_of(keys_.begin(), keys_.end(), [&](const Key& key) {
+      return key.is_known && key.value.is_null() && names_path(text, key.path);
+    });
   }
 
   bool is_number_so(LineReader& reader) const {
@@ -560,19 +555,6 @@ class FamilyReader {
   int at_ = 0;
 };
 
-std::vector<Text> texts_of(std::string_view file) {
-  constexpr std::string_view first = "\ntidemark-program ";
-  std::vector<Text> texts;
-  for (int line = 1;;) {
-    const std::size_t next = file.find(first);
-    const std::string_view text = file.substr(0, next == std::string_view::npos ? next : next + 1);
-    texts.push_back({text, line});
-    if (next == std::string_view::npos) return texts;
-    line += static_cast<int>(std::count(text.begin(), text.end(), '\n'));
-    file.remove_prefix(text.size());
-  }
-}
-
 }  // namespace
 
 bool is_family(std::string_view text) {
@@ -582,10 +564,10 @@ bool is_family(std::string_view text) {
 
 Program read_family(std::string_view text, const std::string& file, ReadValue read_value, const Value& config,
                     const FamilyUse& use) {
-  const std::vector<Text> texts = texts_of(text);
+  const std::vector<FamilyText> texts = family_texts(text, use.images > 0);
   if (texts.size() == 1) return FamilyReader(texts[0], file, read_value, config, use).read();
   std::string refusals;
-  for (const Text& one : texts) {
+  for (const FamilyText& one : texts) {
     try {
       return FamilyReader(one, file, read_value, config, use).read();
     } catch (const Error& error) {

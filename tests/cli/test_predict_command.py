@@ -115,6 +115,7 @@ def test_misfit_names_changes_that_fit(tidemark, work):
     "config, told",
     [
         ({"model_type": "bert"}, "a sample has 512 tokens, the limit of the model (max_position_embeddings), not 1024"),
+        ({"model_type": "clip_text_model"}, "a sample has 77 tokens, the limit of the model (max_position_embeddings), not 1024"),
         ({"model_type": "vit"}, "the model takes images alone, so seq changes nothing"),
     ],
 )
@@ -123,7 +124,7 @@ def test_seq_that_a_model_cannot_take_is_replaced(tidemark, work, config, told):
     done = tidemark("predict", "config.json", "--gpu", "rtx-4090", "--seq", "1024", "--json", "long.json")
     assert done.returncode == 0, done.stderr
     assert f"assumed: {told}" in done.stdout
-    usual = ["--seq", "512"] if config["model_type"] == "bert" else []
+    usual = {"bert": ["--seq", "512"], "clip_text_model": ["--seq", "77"]}.get(config["model_type"], [])
     assert tidemark("predict", "config.json", "--gpu", "rtx-4090", *usual, "--json", "usual.json").returncode == 0
     peaks = [json.loads((work / name).read_text())["peak"] for name in ("long.json", "usual.json")]
     assert peaks[0] == peaks[1]
@@ -361,7 +362,6 @@ def test_a_configuration_of_quantized_weights(predict, work):
         ({"model_type": "llava"}, ["--images", "1", "--seq", "500"], USAGE, ["seq", "500 tokens", "576"]),
         ({"model_type": "llava", "text_config": {"model_type": 3}}, ["--transformers", "5.17.0"], UNSUPPORTED, ["text_config.model_type"]),
         ({"model_type": "llava", "text_config": {"num_attention_heads": 7}}, ["--transformers", "5.17.0"], UNSUPPORTED, ["text_config.head_dim"]),
-        ({"model_type": "clip"}, ["--seq", "78"], UNSUPPORTED, ["S <= text_config.max_position_embeddings alone"]),
         ({"model_type": "siglip"}, ["--images", "2"], USAGE, ["images", "one image per sample"]),
     ],
 )
