@@ -71,13 +71,12 @@ def main():
     for program in sorted((ROOT / "data/programs").glob("*/*")):
         text = program.read_text()
         is_asked = program.name in sys.argv[1:] if sys.argv[1:] else re.search(rf"^equal_on .*\b{re.escape(SINCE)}\b", text, re.MULTILINE)
-        if not is_asked or program.parent.name == SINCE or f"since {SINCE}" in text or program != _last_before(program.name):
+        if not is_asked or program.parent.name == SINCE or program != _last_before(program.name):
             continue
         changed = rewritten(text)
         if changed == text:
             continue
-        if not re.search(r"^equal_on ", text, re.MULTILINE):  # without which it does not answer for that release; compare.py --note has the last word
-            changed = re.sub(r"^(transformers .*\n)", rf"\1equal_on {SINCE}\n", changed, flags=re.MULTILINE)  # of each program in the file
+        changed = re.sub(r"^(transformers .*\n)(?!equal_on )", rf"\1equal_on {SINCE}\n", changed, flags=re.MULTILINE)  # without which it does not answer for that release; compare.py --note has the last word
         program.write_text(changed)
         with tempfile.TemporaryDirectory() as folder:
             before, since = (events(program, release, pathlib.Path(folder)) for release in (program.parent.name, SINCE))
