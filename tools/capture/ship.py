@@ -23,7 +23,7 @@ SECONDS = 7200
 # Whose tokens GPUs may share (docs/design/context-parallel.md).
 SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "mixtral", "opt", "phi3", "qwen2", "qwen3"}
 # Models with images that are trained on text alone, too: a program of that stands behind the one of images.
-SEEING = {"gemma3", "gemma4", "glm4v", "internvl", "llava", "llava_next", "mistral3", "mllama", "paligemma", "qwen2_5_vl", "qwen2_vl", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe"}
+SEEING = {"gemma3", "gemma4", "glm4v", "internvl", "llama4", "llava", "llava_next", "mistral3", "mllama", "paligemma", "qwen2_5_vl", "qwen2_vl", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe"}
 
 # Held for the places and the scratch memory of images; sizes of parameters alone where there are none.
 SIZES_OF_IMAGES = re.compile(r"(^|\.)(image|patch)_size$")
