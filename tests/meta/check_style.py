@@ -22,7 +22,7 @@ MAX_COMMENT_WORDS = 30
 SUFFIXES = {".h", ".cpp", ".py", ".md"}
 # Programs, and pages that scripts write; the sources of these are checked.
 GENERATED = re.compile(
-    r"data/programs/|docs/(accuracy|captured-models|largest|programs|releases)\.md$|"
+    r"data/programs/|docs/(accuracy|answered-configs|captured-models|largest|programs|releases)\.md$|"
     r"docs/(proved-\w+|shipped-families)\.md$|"
     r"docs/reference/(cli|spec|measurements)\.md$|validation/(xmem/README|parallel/llmem\w*)\.md$"
 )
