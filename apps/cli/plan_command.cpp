@@ -214,7 +214,9 @@ void add_plan_options(CLI::App* command, PlanOptions& options) {
                    "What is best: fastest, least_memory, smallest_change, or pareto for every trade [fastest]")
       ->type_name("GOAL")
       ->group(group);
-  command->add_option("--largest", options.wishes.largest, "Instead: the largest batch, seq, images or image_size that fits")
+  command
+      ->add_option("--largest", options.wishes.largest,
+                   "Instead: the largest batch, seq, images or image_size that fits")
       ->type_name("SIZE")
       ->group(group);
   command
