@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/progress.sh
-wheels=(dist/tidemark-*.whl)
+wheels=(dist/tidemark_gpu-*.whl)
 venv=.venv
 [ ! -e "${wheels[0]}" ] || venv=.venv-demo
 

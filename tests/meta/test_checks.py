@@ -46,6 +46,18 @@ def test_names_find_two_types_of_one_name(tmp_path):
     assert check_names.check(tmp_path) == ["x::y::Seen is defined in apps/c.h and in src/a/a.h"]
 
 
+@pytest.mark.parametrize("words", ["tidemark", "-U tidemark", "'tidemark[notebook]'", "torch tidemark."])
+def test_names_find_another_projects_install(tmp_path, words):
+    write(tmp_path, "docs/a.md", f"one\n`python3 -m pip install {words}` two\n")
+    assert [problem.split(": ")[0] for problem in check_names.foreign_installs(tmp_path)] == ["docs/a.md:2"]
+
+
+@pytest.mark.parametrize("words", ["tidemark-gpu", "'tidemark-gpu[mcp]'", "dist/tidemark_gpu-*.whl", "tidemark_gpu-*.whl", "./tidemark"])
+def test_names_pass_installs_of_ours(tmp_path, words):
+    write(tmp_path, "docs/a.md", f"pip install {words}\n")
+    assert list(check_names.foreign_installs(tmp_path)) == []
+
+
 def test_sizes_find_long_cpp_functions(tmp_path):
     body = "  x();\n" * 90
     path = write(tmp_path, "a.cpp", f"namespace n {{\nint f(int a,\n      int b) {{\n{body}}}\nvoid g() {{\n  x();\n}}\n}}\n")

@@ -20,7 +20,7 @@ def wheel(tmp_path_factory):
         subprocess.run([ROOT / "build/release/apps/cli/tidemark", "prepare", "--python", python, "--ship", ROOT / "build/release/extensions"], check=True)
     done = subprocess.run([ROOT / "tools/build_wheel.sh", "--as-is"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    (made,) = (ROOT / "dist").glob("tidemark-*.whl")
+    (made,) = (ROOT / "dist").glob("tidemark_gpu-*.whl")
     return made, done.stdout
 
 
@@ -49,7 +49,7 @@ def no_compiler(tmp_path):
 def test_the_wheel_is_small_and_runs_on_old_systems(wheel):
     made, said = wheel
     assert made.stat().st_size < 30 << 20
-    assert made.name.startswith("tidemark-") and "-py3-none-manylinux" in made.name
+    assert made.name.startswith("tidemark_gpu-") and "-py3-none-manylinux" in made.name
     oldest = min(tuple(map(int, tag.split("_")[1:3])) for tag in made.name.split("-")[-1].split(".") if tag.startswith("manylinux_"))
     assert oldest <= (2, 35)
     assert "consistent with" in said and f'"manylinux_{oldest[0]}_{oldest[1]}_x86_64"' in said.replace("\n", " ")
@@ -85,7 +85,7 @@ def test_the_python_package_predicts(installed, no_compiler, tmp_path, way):
 
 
 def test_pytest_finds_the_plugin(installed):
-    (entry,) = installed.parent.glob("lib/python3*/site-packages/tidemark-*.dist-info/entry_points.txt")
+    (entry,) = installed.parent.glob("lib/python3*/site-packages/tidemark_gpu-*.dist-info/entry_points.txt")
     assert "tidemark = tidemark.pytest_plugin" in entry.read_text()
     assert list(installed.parent.glob("lib/python3*/site-packages/tidemark/py.typed"))
 
