@@ -19,4 +19,7 @@ bundled apps/web/page/worker.js build/page/made/worker.js
 node apps/web/files.mjs build/page/made $site
 bundled apps/web/page/main.js $site/page.js --alias:tidemark-models="$PWD/build/page/made/models.json"
 cp apps/web/page/{index.html,style.css,icon.svg} build/page/npm/node_modules/uplot/dist/uPlot.min.css $site
+# What makes the folder a static Space of the Hugging Face hub, which takes files over 10 MB by LFS alone.
+cp apps/web/page/space.md $site/README.md
+printf '%s filter=lfs diff=lfs merge=lfs -text\n' '*.wasm' tidemark.wasm.js > $site/.gitattributes
 du -sh --apparent-size $site
