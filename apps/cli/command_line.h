@@ -67,7 +67,9 @@ struct DiffOptions {
 struct ListOptions {
   bool json = false;
 };
-struct ModelsOptions : ListOptions {};
+struct ModelsOptions : ListOptions {
+  bool bundled = false;  // names on the hub instead of families
+};
 struct OpsOptions : ListOptions {};
 
 struct PrepareOptions {

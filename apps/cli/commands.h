@@ -30,8 +30,8 @@ int diff(const DiffOptions& options);
 void add_gpus(CLI::App& app, GpusOptions& options);
 int gpus(const GpusOptions& options);
 
-void add_models(CLI::App& app, ListOptions& options);
-int models(const ListOptions& options);
+void add_models(CLI::App& app, ModelsOptions& options);
+int models(const ModelsOptions& options);
 
 void add_ops(CLI::App& app, ListOptions& options);
 int ops(const ListOptions& options);

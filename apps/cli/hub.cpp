@@ -10,6 +10,7 @@
 #include "active_python.h"
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "bundled_models.h"
 #include "files.h"
 #include "process.h"
 
@@ -123,6 +124,15 @@ std::optional<fs::path> downloaded_config(const std::string& name, const std::st
               near.empty() ? said.substr(0, 200) : near);
 }
 
+fs::path asked_config(const std::string& name, const std::string& near, bool offline, const Environment& environment) {
+  const char* missing = "no such file or folder, and no model of that name in the Hugging Face cache";
+  if (offline) throw Error(Errc::not_found, missing, name, near.empty() ? "offline, the hub is not asked" : near);
+  if (const auto downloaded = downloaded_config(name, near, environment)) return *downloaded;
+  throw Error(
+      Errc::not_found, missing, name,
+      near.empty() ? "to ask the hub, install its client in the active Python: pip install huggingface_hub" : near);
+}
+
 }  // namespace
 
 bool may_be_hub_name(std::string_view text) {
@@ -136,13 +146,16 @@ bool may_be_hub_name(std::string_view text) {
 fs::path hub_config(const std::string& name, bool offline, const Environment& environment) {
   const fs::path cache = cache_folder(environment);
   if (const auto cached = cached_config(cache, name)) return *cached;
-  const std::string near = did_you_mean(name, cached_names(cache));
-  if (offline || is_offline(environment))
-    throw Error(Errc::not_found, "no such file or folder, and no model of that name in the Hugging Face cache", name,
-                near.empty() ? "offline, the hub is not asked" : near);
-  if (const auto downloaded = downloaded_config(name, near, environment)) return *downloaded;
-  throw Error(Errc::not_found, "no such file or folder, and no model of that name in the Hugging Face cache", name,
-              near.empty() ? "the hub is asked where the active Python has huggingface_hub" : near);
+  std::vector<std::string> known = cached_names(cache);
+  for (std::string& bundled : bundled_names()) known.push_back(std::move(bundled));
+  const std::string near = did_you_mean(name, known);
+  try {
+    return asked_config(name, near, offline || is_offline(environment), environment);
+  } catch (const Error& error) {
+    if (error.code() != Errc::not_found) throw;
+    if (const auto bundled = bundled_model(name)) return bundled->config;
+    throw;
+  }
 }
 
 }  // namespace tidemark::cli

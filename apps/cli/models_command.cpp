@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "bundled_models.h"
 #include "commands.h"
 #include "estimate/predict.h"
 #include "io/text_table.h"
@@ -16,13 +17,27 @@ void add_list(CLI::App& app, ListOptions& options, const char* name, const char*
   app.add_subcommand(name, what)->add_flag("--json", options.json, "As JSON");
 }
 
-}  // namespace
-
-void add_models(CLI::App& app, ListOptions& options) {
-  add_list(app, options, "models", "List the models that predict knows, by the model_type of their config.json.");
+int print_bundled(bool json) {
+  Value::List list;
+  io::TextTable table({"name", "date", "source"}, io::TextTable::Align::left);
+  for (const BundledModel& model : bundled_models()) {
+    list.push_back(Value::Map{{"name", model.name}, {"date", model.date}, {"source", model.source}});
+    table.add({model.name, model.date, model.source});
+  }
+  fmt::print("{}", json ? io::value_to_json(list) : table.text());
+  return 0;
 }
 
-int models(const ListOptions& options) {
+}  // namespace
+
+void add_models(CLI::App& app, ModelsOptions& options) {
+  add_list(app, options, "models", "List the models that predict knows, by the model_type of their config.json.");
+  app.get_subcommand("models")->add_flag("--bundled", options.bundled,
+                                         "Names on the hub whose configurations are bundled, instead of families");
+}
+
+int models(const ModelsOptions& options) {
+  if (options.bundled) return print_bundled(options.json);
   Value::List list;
   io::TextTable table({"model_type", "heads"}, io::TextTable::Align::left);
   for (const auto& [type, heads] : shipped_model_types()) {

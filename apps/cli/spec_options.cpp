@@ -8,6 +8,7 @@
 
 #include "active_python.h"
 #include "base/error.h"
+#include "bundled_models.h"
 #include "captured_model.h"
 #include "card_choice.h"
 #include "estimate/releases.h"
@@ -112,7 +113,12 @@ void resolve_paths(Value& spec, const std::filesystem::path& folder) {
 /// The file that `model` names: a config.json, the folder that holds it, or a model on the hub, whose file is noted.
 std::filesystem::path model_file(const std::string& model, bool offline, Asked& asked) {
   const std::filesystem::path found = config_of_model(model, offline);
-  if (!is_there(model) && may_be_hub_name(model)) asked.sources.emplace("model", found.string());
+  if (is_there(model) || !may_be_hub_name(model)) return found;
+  const auto bundled = bundled_model_at(found);
+  asked.sources.emplace("model", bundled ? "bundled, of " + bundled->source : found.string());
+  if (bundled)
+    asked.assumptions.push_back(
+        fmt::format("the configuration of {} is the bundled one of {}, not the hub's", model, bundled->date));
   return found;
 }
 
@@ -280,7 +286,7 @@ Asked read_asked(const SpecOptions& given) {
     take_programs(asked, answers::programs_as_they_are(std::move(programs)));
   choose_versions(asked);
   if (trainer) {
-    asked.assumptions = trainer->assumptions;
+    asked.assumptions.insert(asked.assumptions.end(), trainer->assumptions.begin(), trainer->assumptions.end());
     asked.spec.lenient_names = true;
     asked.sources.emplace("training", fmt::format("{}: {}", trainer->title, options.trainer.file));
   }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 
 import pytest
@@ -100,10 +101,10 @@ def test_a_file_wins_over_a_name(tidemark, cached, work):
 
 @pytest.mark.parametrize("options, changes", [(["--offline"], {}), ([], {"HF_HUB_OFFLINE": "1"}), ([], {"TRANSFORMERS_OFFLINE": "true"})])
 def test_offline_nothing_is_asked(tidemark, cached, fake_hub, options, changes):
-    cached("meta-llama/Llama-3.1-8B")
+    cached("org/model-8B")
     asked = fake_hub("raise RuntimeError")
-    done = tidemark("predict", "meta-llama/Llama-3.1-8b", *options, "--gpu", "t4", **changes)
-    refused(done, USAGE, "no model of that name in the Hugging Face cache", "did you mean meta-llama/Llama-3.1-8B?")
+    done = tidemark("predict", "org/model-8b", *options, "--gpu", "t4", **changes)
+    refused(done, USAGE, "no model of that name in the Hugging Face cache", "did you mean org/model-8B?")
     assert not asked.exists()
 
 
@@ -131,7 +132,52 @@ def test_why_the_hub_does_not_answer(tidemark, fake_hub, what, says):
 
 
 def test_without_huggingface_hub_the_cache_alone_is_asked(tidemark):
-    refused(tidemark("predict", "org/model", "--gpu", "t4"), USAGE, "org/model: no such file or folder", "where the active Python has huggingface_hub")
+    refused(tidemark("predict", "org/model", "--gpu", "t4"), USAGE, "org/model: no such file or folder", "pip install huggingface_hub")
+
+
+BUNDLED = ("predict", "HuggingFaceTB/SmolLM2-135M", "--gpu", "t4", "--json", "r.json")
+
+
+def test_a_bundled_model_answers_without_a_network(tidemark, work):
+    done = tidemark("predict", "Qwen/Qwen2.5-VL-7B-Instruct", "--gpu", "4090", "--method", "qlora", "--json", "r.json")
+    report = report_of(done, work)
+    assert report["fits"] and report["sources"]["model"].startswith("bundled, of ")
+    assert any(re.fullmatch(r"the configuration of Qwen/Qwen2.5-VL-7B-Instruct is the bundled one of 20\d\d-\d\d-\d\d, not the hub's", one["what"]) for one in report["assumptions"])
+    assert "  assumed: the configuration of Qwen/Qwen2.5-VL-7B-Instruct is the bundled one of " in done.stdout
+
+
+@pytest.mark.parametrize("name", ["SmolLM2-135M", "smollm2-135m", "huggingfacetb/smollm2-135m"])
+def test_bundled_names_need_no_owner_and_no_case(tidemark, work, name):
+    report = report_of(tidemark("predict", name, *BUNDLED[2:]), work)
+    assert report["peak"] == report_of(tidemark(*BUNDLED), work)["peak"]
+
+
+def test_a_cached_model_wins_over_a_bundled_one(tidemark, cached, work):
+    path = cached("HuggingFaceTB/SmolLM2-135M")
+    assert report_of(tidemark(*BUNDLED), work)["sources"]["model"] == str(path)
+
+
+def test_the_hub_wins_over_a_bundled_model(tidemark, fake_hub, work):
+    (work / "elsewhere.json").write_text(json.dumps(LLAMA))
+    fake_hub(f"return {str(work / 'elsewhere.json')!r}")
+    assert report_of(tidemark(*BUNDLED), work)["sources"]["model"] == str(work / "elsewhere.json")
+
+
+@pytest.mark.parametrize("what", ["raise GatedRepoError('403')", "raise LocalEntryNotFoundError('cannot reach the host')", "raise ConnectionError('cannot reach the host')"])
+def test_a_bundled_model_answers_where_the_hub_does_not(tidemark, fake_hub, work, what):
+    asked = fake_hub(what)
+    assert report_of(tidemark(*BUNDLED), work)["sources"]["model"].startswith("bundled, of ")
+    assert asked.exists()
+
+
+def test_a_misspelt_bundled_name_is_corrected(tidemark):
+    refused(tidemark("predict", "HuggingFaceTB/SmolLM2-135N", "--gpu", "t4"), USAGE, "did you mean HuggingFaceTB/SmolLM2-135M?")
+
+
+def test_bundled_names_are_listed(tidemark):
+    rows = json.loads(tidemark("models", "--bundled", "--json").stdout)
+    assert {"name": "HuggingFaceTB/SmolLM2-135M", "date": "2026-11-29", "source": "litgpt 0.5.13: litgpt/config.py; tied embeddings by the model's report"} in rows
+    assert [line.split()[0] for line in tidemark("models", "--bundled").stdout.splitlines()[1:]] == [row["name"] for row in rows]
 
 
 def about_versions(report):
