@@ -8,6 +8,8 @@
 namespace tidemark::serve {
 namespace {
 
+constexpr std::string_view kJsonText = "application/json";
+
 Value content(std::string_view media_type, Value schema) {
   Value map = Value::Map();
   map.set(media_type, Value::Map{{"schema", std::move(schema)}});
@@ -16,7 +18,7 @@ Value content(std::string_view media_type, Value schema) {
 
 Value response(const char* description) {
   return merged(Value::Map{{"description", description}},
-                content("application/json", Value::Map{{"$ref", "#/components/schemas/error"}}));
+                content(kJsonText, Value::Map{{"$ref", "#/components/schemas/error"}}));
 }
 
 Value error_schema() {
@@ -44,11 +46,21 @@ Value operation(const answers::Topic& topic) {
                  {"500", response("A bug")},
                  {"503", response("Too much is asked at once, or the answer took too long or too much memory")}};
   Value body = Value::Map{{"type", "object"}, {"properties", topic.keys()}, {"additionalProperties", false}};
+  Value question = Value::Map();
+  question.set(kJsonText, Value::Map{{"schema", std::move(body)}, {"example", io::value_from_json(topic.example, "")}});
+  return Value::Map{{"operationId", topic.name},
+                    {"summary", topic.summary},
+                    {"requestBody", Value::Map{{"required", true}, {"content", std::move(question)}}},
+                    {"responses", std::move(responses)}};
+}
+
+/// A document for GET.
+Value reading(const char* name, const char* summary, std::string_view media_type, bool may_end) {
+  Value good = merged(Value::Map{{"description", summary}}, content(media_type, Value::Map()));
+  Value responses = Value::Map{{"200", std::move(good)}};
+  if (may_end) responses.set("503", Value::Map{{"description", "The server is ending"}});
   return Value::Map{
-      {"operationId", topic.name},
-      {"summary", topic.summary},
-      {"requestBody", merged(Value::Map{{"required", true}}, content("application/json", std::move(body)))},
-      {"responses", std::move(responses)}};
+      {"get", Value::Map{{"operationId", name}, {"summary", summary}, {"responses", std::move(responses)}}}};
 }
 
 }  // namespace
@@ -57,6 +69,8 @@ std::string openapi(std::string_view version) {
   Value paths = Value::Map();
   for (const answers::Topic& topic : answers::topics())
     if (topic.is_served) paths.set(fmt::format("/v1/{}", topic.name), Value::Map{{"post", operation(topic)}});
+  paths.set("/health", reading("health", "Whether the server answers", kJsonText, true));
+  paths.set("/metrics", reading("metrics", "Counts and times for Prometheus", "text/plain", false));
   return io::value_to_json(
       Value::Map{{"openapi", "3.1.0"},
                  {"info", Value::Map{{"title", "Tidemark"},

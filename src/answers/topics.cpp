@@ -132,12 +132,21 @@ std::string options_text(const Value& asked, const Data&, const plan::Told&) {
   return io::options_of(spec ? *spec : Value(Value::Map()));
 }
 
+constexpr std::string_view kPredictExample =
+    R"({"spec": {"model": {"model_type": "gpt2"}, "batch": 8, "seq": 1024, "gpu": "l4"}, "margin": "p90"})";
+constexpr std::string_view kPlanExample =
+    R"({"spec": {"model": {"model_type": "gpt2"}, "batch": 8, "seq": 1024, "gpu": "l4"}, "plan": {"goal": "least_memory"}})";
+constexpr std::string_view kExplainExample =
+    R"({"spec": {"model": {"model_type": "gpt2"}, "batch": 8, "seq": 1024, "gpu": "l4"}, "by": "module", "rows": 5})";
+
 constexpr std::string_view kJson = "application/json", kPlain = "text/plain", kHtml = "text/html";
 constexpr Topic kTopics[] = {
-    {"predict", "The memory of a training: a report (tidemark.report/1)", predict_text, keys_of_predict, kJson},
-    {"plan", "Which configuration to run (tidemark.plan/1)", plan_text, keys_of_plan, kJson},
-    {"explain", "What is live at the peak, and where it comes from", explain_text, keys_of_explain, kJson},
-    {"describe", "The cards, families of models and keys that are known", described_text, no_keys, kJson},
+    {"predict", "The memory of a training: a report (tidemark.report/1)", predict_text, keys_of_predict, kJson, true,
+     kPredictExample},
+    {"plan", "Which configuration to run (tidemark.plan/1)", plan_text, keys_of_plan, kJson, true, kPlanExample},
+    {"explain", "What is live at the peak, and where it comes from", explain_text, keys_of_explain, kJson, true,
+     kExplainExample},
+    {"describe", "The cards, families of models and keys that are known", described_text, no_keys, kJson, true, "{}"},
     {"html", "A report as one page", html_text, keys_of_report, kHtml, false},
     {"text", "A report for a terminal", plain_text, keys_of_report, kPlain, false},
     {"options", "Keys of a spec as options of the command line", options_text, keys_of_write_options, kPlain, false},
@@ -169,14 +178,21 @@ const Value& keys_of(const Topic& topic) {
   return all.at(topic.name);
 }
 
+/// Where an unknown key belongs.
+std::string remedy_of(const std::string& key, const Value& keys) {
+  const Value* spec = keys.find("spec");
+  const Value* of_spec = spec ? spec->find("properties") : nullptr;
+  if (of_spec && of_spec->find(key)) return fmt::format(R"(it is a key of "spec": {{"spec": {{"{}": …}}}})", key);
+  return did_you_mean(key, names_in(keys));
+}
+
 std::string answer_text(std::string_view name, std::string_view question, const Data& data, const plan::Told& told) {
   const Topic& topic = topic_of(name);
   const Value asked = io::value_from_json(question, "question");
   if (!asked.as_map()) fail_expected("a map", asked, {"question", {}});
   const Value& keys = keys_of(topic);
   for (const Value::Item& item : *asked.as_map())
-    if (!keys.find(item.key))
-      throw Error(Errc::unknown_name, "unknown key", item.key, did_you_mean(item.key, names_in(keys)));
+    if (!keys.find(item.key)) throw Error(Errc::unknown_name, "unknown key", item.key, remedy_of(item.key, keys));
   return topic.answer(asked, data, told);
 }
 

@@ -15,9 +15,10 @@ namespace tidemark::answers {
 struct Topic {
   std::string_view name, summary;
   std::string (*answer)(const Value& asked, const Data& data, const plan::Told& told);
-  Value (*keys)();              // of a question, each with its JSON Schema
-  std::string_view media_type;  // of an answer
-  bool is_served = true;        // over HTTP
+  Value (*keys)();                // of a question, each with its JSON Schema
+  std::string_view media_type;    // of an answer
+  bool is_served = true;          // over HTTP
+  std::string_view example = {};  // a question, as JSON
 };
 
 std::span<const Topic> topics();

@@ -57,6 +57,7 @@ WRONG = {
     "a path": ({"spec": {"model": "/etc/passwd", **TEXT}}, 400, "bad_value", "put the content of its config.json here"),
     "a name on the hub": ({"spec": {"model": "meta-llama/Llama-3.1-8B", **TEXT}}, 400, "bad_value", "put the content of its config.json here"),
     "a card's file": ({"spec": {"model": SMALL, "seq": 8, "gpu": "/work/card.json"}}, 400, "unknown_name", None),
+    "a key of the spec": ({"batch": 8, **TEXT}, 400, "unknown_name", 'it is a key of "spec": {"spec": {"batch": …}}'),
     "no model": ({"spec": TEXT}, 400, "usage", None),
     "a family": ({"spec": {"model": {"model_type": "none_such"}, **TEXT}}, 422, "unsupported", None),
     "no JSON": ("{", 400, "bad_file", None),
@@ -82,15 +83,20 @@ def test_the_document(server):
     status, text = server.ask("/openapi.json")
     document = json.loads(text)
     assert status == 200 and document["openapi"] == "3.1.0"
-    assert set(document["paths"]) == {"/v1/predict", "/v1/plan", "/v1/explain", "/v1/describe"}
+    assert set(document["paths"]) == {"/v1/predict", "/v1/plan", "/v1/explain", "/v1/describe", "/health", "/metrics"}
     keys = document["paths"]["/v1/predict"]["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
     spec = json.loads((ROOT / "docs/reference/spec.schema.json").read_text())
     assert keys["spec"]["properties"] == spec["properties"]
     jsonschema = pytest.importorskip("jsonschema")
-    for path in document["paths"].values():
-        schema = path["post"]["requestBody"]["content"]["application/json"]["schema"]
-        jsonschema.Draft202012Validator.check_schema(schema)
-        jsonschema.validate({"spec": {"model": SMALL, **TEXT}} if "spec" in schema["properties"] else {}, schema)
+    for name, path in document["paths"].items():
+        if "get" in path:
+            assert server.ask(name)[0] == 200 and list(path["get"]["responses"])[0] == "200"
+            continue
+        content = path["post"]["requestBody"]["content"]["application/json"]
+        jsonschema.Draft202012Validator.check_schema(content["schema"])
+        jsonschema.validate({"spec": {"model": SMALL, **TEXT}} if "spec" in content["schema"]["properties"] else {}, content["schema"])
+        jsonschema.validate(content["example"], content["schema"])
+        assert server.ask(name, content["example"])[0] == 200
 
 
 def test_metrics_count(start):
