@@ -28,6 +28,7 @@ struct AllOptions {
   ValidateOptions validate;
   AnswerOptions answer;
   ServeOptions serve;
+  EstimateMemoryOptions estimate_memory;
   VersionOptions version;
 };
 
@@ -98,6 +99,7 @@ CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::
   if (name == "validate") return options.validate;
   if (name == "answer") return options.answer;
   if (name == "serve") return options.serve;
+  if (name == "estimate-memory") return options.estimate_memory;
   return options.version;
 }
 
@@ -139,6 +141,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments) {
   add_validate(app, options.validate);
   add_answer(app, options.answer);
   add_serve(app, options.serve);
+  add_estimate_memory(app, options.estimate_memory);
   app.add_subcommand("version", "Print the version.");
 
   // What follows `--` is the user's program and none of our business.

@@ -87,11 +87,20 @@ struct ServeOptions {
   std::string body, worker_memory;
 };
 
+/// As of `accelerate estimate-memory`, and what a training is of.
+struct EstimateMemoryOptions {
+  std::string model, library, gpu = "h100-80gb";
+  std::vector<std::string> dtypes;  // empty: accelerate's
+  bool trusts_remote_code = false;
+  std::int64_t batch = 1, seq = 0, images = 0;
+  bool offline = false, json = false;
+};
+
 struct VersionOptions {};
 
 using CommandLine = std::variant<RunOptions, PredictCommandOptions, ExplainOptions, DiffOptions, GpusOptions,
                                  ModelsOptions, OpsOptions, PlanOptions, ReportOptions, PrepareOptions, ValidateOptions,
-                                 AnswerOptions, ServeOptions, VersionOptions>;
+                                 AnswerOptions, ServeOptions, EstimateMemoryOptions, VersionOptions>;
 
 /// Not an error: --help was asked for, and what() is its text.
 class HelpRequest : public std::runtime_error {

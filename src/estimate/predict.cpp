@@ -294,6 +294,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   }
   recorder.fill(report);
   report.host.managed_bytes = run.managed_bytes;
+  if (options.loaded) *options.loaded = recorder.loaded();
   if (options.categories) report.timeline_by_category = categories_over_time(run);
   if (options.late) replay_late(run, *options.late);
   if (options.interval && !report.oom) report.interval = interval_of(run);

@@ -36,6 +36,8 @@ struct PredictOptions {
   Work* work = nullptr;
   /// Asked of convolutions that no table has; empty: they are refused.
   AskCudnn ask_cudnn = {};
+  /// Gets what each module holds once the model is loaded, adapters included; not owned.
+  std::vector<NamedBytes>* loaded = nullptr;
 };
 
 /// `model_config` is the model's config.json; its programs bring theirs.  The report comes back judged.  Throws

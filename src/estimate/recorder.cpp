@@ -75,6 +75,16 @@ void Recorder::fill_at_peak(Report& report) const {
   report.at_peak = {sorted_rows(category), sorted_rows(module), {}, sorted_rows(operation)};
 }
 
+std::vector<NamedBytes> Recorder::loaded() const {
+  const std::int64_t end = ends_.empty() ? 0 : ends_.front().event;
+  BytesByName modules;
+  for (const LedgerEntry& entry : run_.ledger()) {
+    if (entry.born > end) break;
+    if (entry.died == 0 || entry.died > end) modules[run_.module_name(entry.module)] += entry.requested_bytes;
+  }
+  return sorted_rows(modules);
+}
+
 void Recorder::fill(Report& report) const {
   const Timeline& timeline = run_.timeline();
   report.peak.allocated_bytes = timeline.allocated_peak().totals.allocated_bytes;

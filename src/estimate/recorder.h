@@ -19,6 +19,8 @@ class Recorder {
   void count_trained(std::int64_t parameters) { trained_parameters_ = parameters; }
   /// Peaks, steps, timeline and what is live at the peak.
   void fill(Report& report) const;
+  /// Bytes of each module's tensors at the end of loading, not rounded.
+  std::vector<NamedBytes> loaded() const;
 
  private:
   void fill_at_peak(Report& report) const;

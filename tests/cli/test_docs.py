@@ -22,7 +22,7 @@ def test_the_help_page_is_current(tidemark, arguments, text):
 
 
 def test_every_command_has_its_help_on_the_page(tidemark):
-    commands = re.findall(r"^  (\w+) ", tidemark("--help").stdout.split("Subcommands:")[1].split("Examples:")[0], re.MULTILINE)
+    commands = re.findall(r"^  ([\w-]+) ", tidemark("--help").stdout.split("Subcommands:")[1].split("Examples:")[0], re.MULTILINE)
     assert {f"{command} --help" for command in commands} | {"--help"} == {arguments for arguments, _ in BLOCKS}
 
 
