@@ -40,7 +40,13 @@ FUNCTIONS = """
 def predict(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, all_ranks: bool = False, margin: str | None = None, offline: bool = False, **options: Unpack[SpecOptions]) -> Report: ...
 def plan(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, offline: bool = False, ray: bool = False, progress: Callable[[Progress], object] | None = None, **options: Unpack[PlanOptions]) -> Plan: ...
 def options() -> dict[str, Any]: ...
+def gpus() -> list[dict[str, Any]]: ...
+def models(bundled: bool = False) -> list[dict[str, Any]]: ...
+
+__version__: str
 """
+# Short forms that python/tidemark/inputs.py accepts beside the spec's values.
+SHORT = {"lora": "bool", "checkpointing": "bool", "quantization": "Literal['nf4', 'fp4', 'int8', False]"}
 
 
 def type_of(schema):
@@ -54,7 +60,8 @@ def type_of(schema):
 
 
 def typed_dict(name, base, properties):
-    rows = "".join(f'    {key}: {type_of(schema)}\n    """{schema["description"]}"""\n' for key, schema in properties.items() if key != "model")
+    types = {key: " | ".join(filter(None, (type_of(schema), SHORT.get(key)))) for key, schema in properties.items()}
+    rows = "".join(f'    {key}: {types[key]}\n    """{schema["description"]}"""\n' for key, schema in properties.items() if key != "model")
     return f"\nclass {name}({base}, total=False):\n{rows}"
 
 

@@ -17,6 +17,8 @@ _PLACES = {
     "Progress": "reports",
     "Report": "reports",
     "apply": "checkpointing",
+    "gpus": "predicting",
+    "models": "predicting",
     "options": "predicting",
     "plan": "predicting",
     "predict": "predicting",
@@ -26,6 +28,10 @@ __all__ = list(_PLACES)
 
 
 def __getattr__(name):
+    if name == "__version__":
+        from . import core
+
+        return core.version()
     if name in _PLACES:
         import importlib
 

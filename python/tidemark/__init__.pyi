@@ -74,7 +74,7 @@ class SpecOptions(TypedDict, total=False):
     """Where the loop calls zero_grad"""
     set_to_none: bool
     """zero_grad frees gradients instead of filling them with zeros"""
-    checkpointing: Literal['none', 'non_reentrant', 'reentrant', None]
+    checkpointing: Literal['none', 'non_reentrant', 'reentrant', None] | bool
     """Gradient checkpointing of the model's layers"""
     checkpoint_every: int
     """Checkpoint each n-th layer alone"""
@@ -102,9 +102,9 @@ class SpecOptions(TypedDict, total=False):
     """Of rmsprop"""
     maximize: bool
     """Climb instead of descend"""
-    lora: Mapping[str, Any] | None
+    lora: Mapping[str, Any] | None | bool
     """Adapters of PEFT on a frozen model; {} for its defaults"""
-    quantization: Mapping[str, Any] | None
+    quantization: Mapping[str, Any] | None | Literal['nf4', 'fp4', 'int8', False]
     """Linear modules in 4 or 8 bits, by bitsandbytes; {} for 4 bits with the defaults of BitsAndBytesConfig"""
     gpus: int
     """GPUs that train together"""
@@ -172,3 +172,7 @@ class PlanOptions(SpecOptions, total=False):
 def predict(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, all_ranks: bool = False, margin: str | None = None, offline: bool = False, **options: Unpack[SpecOptions]) -> Report: ...
 def plan(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, offline: bool = False, ray: bool = False, progress: Callable[[Progress], object] | None = None, **options: Unpack[PlanOptions]) -> Plan: ...
 def options() -> dict[str, Any]: ...
+def gpus() -> list[dict[str, Any]]: ...
+def models(bundled: bool = False) -> list[dict[str, Any]]: ...
+
+__version__: str

@@ -115,10 +115,16 @@ def _by_command(topic, question, _told=None):
 
 def keys_of(name):
     """The properties of "spec" or "plan", each with its JSON Schema."""
-    return _described()[name]["properties"]
+    return described()[f"{name}_schema"]["properties"]
+
+
+def version():
+    """Tidemark's own."""
+    return described()["version"]
 
 
 @functools.lru_cache(maxsize=1)
-def _described():
+def described():
+    """The cards, families and keys that answers are made of: the topic `describe`."""
     values = json.loads(ask("describe", {}))
-    return {"spec": json.loads(values["spec_schema"]), "plan": values["plan_schema"]}
+    return {**values, "spec_schema": json.loads(values["spec_schema"])}

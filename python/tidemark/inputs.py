@@ -29,7 +29,7 @@ class Asked:
 
 def read(model, options, offline):
     """Raises Error.  What an option says wins over what the model says of itself."""
-    asked = Asked({key: _plain(value) for key, value in options.items() if value is not None}, offline)
+    asked = Asked(_keys(options), offline)
     if isinstance(model, (str, os.PathLike)):
         _take_path(asked, os.fspath(model))
     elif isinstance(model, Mapping):
@@ -54,12 +54,31 @@ def read_own(module, options):
     """As `read`, of such a module: what stands for the model is its program."""
     from . import own_modules
 
-    asked = Asked({key: _plain(value) for key, value in options.items() if value is not None})
+    asked = Asked(_keys(options))
     own = own_modules.dtype_of(module)
     if asked.spec.setdefault("dtype", own) != own:
         raise errors.Error("bad_value", f"the module's weights are of {own}", "dtype")
     _take_versions(asked)
     return asked
+
+
+# Short forms of keys, {key: {value: what it stands for}}; None leaves the key out.  "nf4" is as `method="qlora"` has it.
+_SHORT = {
+    "lora": {True: {}, False: None},
+    "checkpointing": {True: "non_reentrant", False: "none"},
+    "quantization": {
+        "nf4": {"quant_type": "nf4", "use_double_quant": True, "compute_dtype": "bf16"},
+        "fp4": {"quant_type": "fp4"},
+        "int8": {"load_in_8bit": True},
+        False: None,
+    },
+}
+
+
+def _keys(options):
+    """Options as keys of a spec."""
+    long = {key: _SHORT.get(key, {}).get(value, value) if isinstance(value, (bool, str)) else value for key, value in options.items()}
+    return {key: _plain(value) for key, value in long.items() if value is not None}
 
 
 def _plain(value):

@@ -101,6 +101,21 @@ def options():
     return core.keys_of("spec")
 
 
+def gpus():
+    """The cards that `gpu` takes: [{"key", "name", "total_bytes"}]."""
+    return core.described()["cards"]
+
+
+def models(bundled=False):
+    """The families that are predicted without PyTorch, [{"model_type", "heads"}]; or, `bundled`, the names on the hub that are answered without
+    a network, [{"name", "date", "source"}]."""
+    words = [places.launcher(), "models", "--json", *(["--bundled"] if bundled else [])]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode:
+        raise error_in(done, {})
+    return json.loads(done.stdout)
+
+
 def _plan_words(wishes, folder):
     words = []
     for key, value in wishes.items():

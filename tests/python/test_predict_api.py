@@ -48,6 +48,42 @@ def test_the_commands_answer_to_the_byte(built, command, tmp_path, hub_configs, 
     assert core.is_in_process()
 
 
+NF4 = {"quant_type": "nf4", "use_double_quant": True, "compute_dtype": "bf16"}
+
+
+@pytest.mark.parametrize(
+    "short, long",
+    [
+        ({"lora": True}, {"lora": {}}),
+        ({"lora": False}, {}),
+        ({"checkpointing": True}, {"checkpointing": "non_reentrant"}),
+        ({"checkpointing": False}, {"checkpointing": "none"}),
+        ({"lora": True, "quantization": "nf4"}, {"lora": {}, "quantization": NF4}),
+        ({"lora": True, "quantization": "int8"}, {"lora": {}, "quantization": {"load_in_8bit": True}}),
+        ({"quantization": False}, {}),
+    ],
+)
+def test_short_forms_of_keys(built, short, long):
+    assert tidemark.predict(SMALL, gpu="t4", seq=128, **short).to_json() == tidemark.predict(SMALL, gpu="t4", seq=128, **long).to_json()
+
+
+def test_nf4_is_what_the_method_qlora_sets(built):
+    method = tidemark.predict(SMALL, gpu="t4", seq=128, method="qlora")
+    assert tidemark.predict(SMALL, gpu="t4", seq=128, lora={"target_modules": "all-linear"}, quantization="nf4", checkpointing=True).peak == method.peak
+
+
+def test_a_short_form_that_is_misspelt_is_an_error(built):
+    with pytest.raises(tidemark.Error, match="quantization"):
+        tidemark.predict(SMALL, gpu="t4", seq=128, lora=True, quantization="nf5")
+
+
+def test_version_cards_and_models_are_listed(both_ways, command):
+    assert tidemark.__version__ == command("version").stdout.split()[-1] == tidemark.predict(SMALL, gpu="t4", seq=8).versions.tidemark
+    assert [card["key"] for card in tidemark.gpus()] == [card["key"] for card in json.loads(command("gpus", "--json").stdout)]
+    assert tidemark.models() == json.loads(command("models", "--json").stdout)
+    assert "Qwen/Qwen2.5-VL-7B-Instruct" in [row["name"] for row in tidemark.models(bundled=True)]
+
+
 def test_a_captured_family(both_ways, command, tmp_path):
     # What is installed need not be the release that the programs are of, which is said.
     options = {"seq": 256, "batch": 2, "gpu": "h100-80gb", "transformers": "5.17.0", "torch": "2.11.0"}
