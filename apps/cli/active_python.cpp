@@ -88,6 +88,15 @@ std::optional<ActivePython> active_python(const Environment& environment) {
   return std::nullopt;
 }
 
+std::optional<ActivePython> own_python(const Environment& environment) {
+  std::error_code error;
+  const fs::path command = fs::read_symlink("/proc/self/exe", error), prefix = command.parent_path().parent_path();
+  for (const char* sign : {"pyvenv.cfg", "conda-meta"})
+    if (!error && fs::exists(prefix / sign, error) && fs::exists(prefix / "bin" / "python", error))
+      return of_prefix(prefix, environment);
+  return active_python(environment);
+}
+
 std::optional<std::string> installed_version(const ActivePython& python, const std::string& package) {
   std::vector<std::string> versions = versions_in(python.package_folders, package);
   if (versions.empty()) versions = versions_in(python.base_folders, package);

@@ -20,6 +20,9 @@ struct ActivePython {
 /// VIRTUAL_ENV, CONDA_PREFIX, or the first python on the PATH.
 std::optional<ActivePython> active_python(const Environment& environment);
 
+/// The environment that this command is installed in, else the active one.
+std::optional<ActivePython> own_python(const Environment& environment);
+
 /// "2.11.0+cu130": what the package's dist-info says.  Nothing when it is not installed, or installed twice.
 std::optional<std::string> installed_version(const ActivePython& python, const std::string& package);
 

@@ -28,6 +28,7 @@ struct AllOptions {
   ValidateOptions validate;
   AnswerOptions answer;
   ServeOptions serve;
+  McpOptions mcp;
   EstimateMemoryOptions estimate_memory;
   VersionOptions version;
 };
@@ -99,6 +100,7 @@ CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::
   if (name == "validate") return options.validate;
   if (name == "answer") return options.answer;
   if (name == "serve") return options.serve;
+  if (name == "mcp") return options.mcp;
   if (name == "estimate-memory") return options.estimate_memory;
   return options.version;
 }
@@ -141,6 +143,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments) {
   add_validate(app, options.validate);
   add_answer(app, options.answer);
   add_serve(app, options.serve);
+  add_mcp(app);
   add_estimate_memory(app, options.estimate_memory);
   app.add_subcommand("version", "Print the version.");
 

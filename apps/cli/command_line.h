@@ -87,6 +87,8 @@ struct ServeOptions {
   std::string body, worker_memory;
 };
 
+struct McpOptions {};
+
 /// As of `accelerate estimate-memory`, and what a training is of.
 struct EstimateMemoryOptions {
   std::string model, library, gpu = "h100-80gb";
@@ -100,7 +102,7 @@ struct VersionOptions {};
 
 using CommandLine = std::variant<RunOptions, PredictCommandOptions, ExplainOptions, DiffOptions, GpusOptions,
                                  ModelsOptions, OpsOptions, PlanOptions, ReportOptions, PrepareOptions, ValidateOptions,
-                                 AnswerOptions, ServeOptions, EstimateMemoryOptions, VersionOptions>;
+                                 AnswerOptions, ServeOptions, McpOptions, EstimateMemoryOptions, VersionOptions>;
 
 /// Not an error: --help was asked for, and what() is its text.
 class HelpRequest : public std::runtime_error {

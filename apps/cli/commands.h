@@ -53,6 +53,9 @@ int answer(const AnswerOptions& options);
 void add_serve(CLI::App& app, ServeOptions& options);
 int serve(ServeOptions options);
 
+void add_mcp(CLI::App& app);
+int mcp();
+
 void add_estimate_memory(CLI::App& app, EstimateMemoryOptions& options);
 int estimate_memory(const EstimateMemoryOptions& options);
 

@@ -38,6 +38,7 @@ struct Dispatch {
   int operator()(const cli::ValidateOptions& options) const { return cli::validate(options); }
   int operator()(const cli::AnswerOptions& options) const { return cli::answer(options); }
   int operator()(const cli::ServeOptions& options) const { return cli::serve(options); }
+  int operator()(const cli::McpOptions&) const { return cli::mcp(); }
   int operator()(const cli::EstimateMemoryOptions& options) const { return cli::estimate_memory(options); }
   int operator()(const cli::VersionOptions&) const { return cli::version(); }
 };

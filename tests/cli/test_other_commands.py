@@ -1,11 +1,14 @@
 """gpus, report, version, help."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
+from test_errors import UNSUPPORTED, refused
 
 REPORT = {
     "schema": "tidemark.report/1",
@@ -75,3 +78,21 @@ def test_report_as_html_is_a_valid_page(tidemark, stored, folders):
         assert subprocess.run(["node", "--check", folders / "work" / "r.js"]).returncode == 0
     shown = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1))["report"]
     assert shown["card"]["name"] == "A <card>" and shown["timeline"][3]["reserved_bytes"] == 3 << 21
+
+
+def test_mcp_without_the_sdk_names_the_package(tidemark, folders):
+    (folders / "env" / "bin").mkdir()
+    (folders / "env" / "bin" / "python").symlink_to(sys.executable)
+    done = tidemark("mcp")
+    refused(done, UNSUPPORTED, "tidemark mcp: ", "has no mcp", "pip install 'tidemark-gpu[mcp]'")
+
+
+def test_mcp_starts_the_environments_python(tidemark, folders):
+    """One that answers with its arguments, and the variables that are set for it."""
+    (folders / "env" / "bin").mkdir()
+    (folders / "env" / "lib" / "python3.11" / "site-packages" / "mcp-2.3.0.dist-info").mkdir(parents=True)
+    python = folders / "env" / "bin" / "python"
+    python.write_text('#!/bin/sh\necho "$*" "$TIDEMARK_BIN"; cat; test -e "${PYTHONPATH%%:*}/tidemark/mcp_server.py"\n')
+    python.chmod(0o755)
+    done = tidemark("mcp")
+    assert (done.returncode, done.stdout) == (0, f"-m tidemark.mcp_server {os.path.realpath(os.environ.get('TIDEMARK', 'build/release/apps/cli/tidemark'))}\n")

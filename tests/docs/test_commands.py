@@ -16,6 +16,7 @@ ELSEWHERE = {
     r"tidemark run ": "programs of the user's: tests/examples, tests/cli/test_run.py",
     r"tidemark plan --vary ": "a program of the user's: tests/cli/test_plan_vary.py",
     r"tidemark serve ": "does not end: tests/serve",
+    r"tidemark mcp$": "does not end: tests/python/test_mcp.py",
     r"tidemark prepare ": "a torch that is installed: tests/cli, tests/package",
     r"tidemark validate": "the corpora: tests/cli/test_validate.py, tests/validation",
     r"tidemark predict .*--trainer ": "trainers' files: tests/cli/test_trainer_configs.py",
