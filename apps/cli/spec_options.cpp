@@ -47,6 +47,7 @@ class Adder {
       if (field.kind == FieldKind::any) continue;  // the model is an argument, not an option
       if (field.kind == FieldKind::map) {
         flag(field, "--" + option, Value::Map(), parent, field.info.group, field.info.help);
+        flag(field, "--no-" + option, Value(), parent, "", kNone);
         add(field.fields, option + "-", field.name);
       } else if (field.kind == FieldKind::boolean) {
         // The help shows the one that changes something; the other is for changing a spec file back.
@@ -55,11 +56,15 @@ class Adder {
         flag(field, "--no-" + option, false, parent, initial && !*initial ? "" : field.info.group, field.info.negated);
       } else {
         value(field, "--" + option, parent);
+        if (field.optional) flag(field, "--no-" + option, Value(), parent, "", kNone);
       }
     }
   }
 
  private:
+  // What a file says is taken back so; plans print it where their answer has none of it.
+  static constexpr std::string_view kNone = "None of what a file says";
+
   static void say(Value& said, const std::string& parent, const std::string& key, Value value) {
     Value change = Value::Map();
     if (parent.empty()) {
@@ -199,14 +204,8 @@ void take_families(Asked& asked, std::vector<answers::TextOf> families) {
   take_programs(asked, answers::programs_of_families(std::move(families), asked.model_config));
 }
 
-/// What the option says, or 0.
-std::int64_t said_number(const SpecOptions& options, const char* key) {
-  const Value* said = options.said.find(key);
-  return said && said->as_integer() ? *said->as_integer() : 0;
-}
-
 /// The trainer's file that --trainer or CONFIG names, read; CONFIG is empty then if it was that.
-std::optional<io::TrainingConfig> take_trainer(SpecOptions& options) {
+std::optional<io::TrainingConfig> take_trainer(SpecOptions& options, const Value& of_file) {
   TrainingFileOptions& trainer = options.trainer;
   if (trainer.file.empty() && is_training_file(options.config)) trainer.file = std::exchange(options.config, {});
   if (trainer.file.empty()) {
@@ -217,8 +216,7 @@ std::optional<io::TrainingConfig> take_trainer(SpecOptions& options) {
     return std::nullopt;
   }
   options.said = with_place(options.said);
-  return read_training_file(trainer, options.config, std::max(options.gpus, said_number(options, "gpus")),
-                            said_number(options, "gpus_per_node"), options.offline);
+  return read_training_file(trainer, options.config, merged(of_file, options.said), options.gpus, options.offline);
 }
 
 }  // namespace
@@ -237,6 +235,10 @@ void add_spec_options(CLI::App& command, SpecOptions& options) {
   file_of_trainer(
       "--trainer", options.trainer.file,
       "What a trainer is started with: TrainingArguments, TRL, LLaMA-Factory, axolotl or ms-swift; CONFIG may be it too");
+  command
+      .add_flag("--nearest", options.trainer.nearest,
+                "Nearest values for keys of a trainer's file that are not predicted")
+      ->group("Trainers' own files");
   file_of_trainer("--accelerate", options.trainer.accelerate, "accelerate's YAML, with which --trainer is started");
   file_of_trainer("--deepspeed", options.trainer.deepspeed,
                   "DeepSpeed's JSON, instead of the one that --trainer names");
@@ -268,8 +270,8 @@ Value spec_of_file(const std::string& path) {
 Asked read_asked(const SpecOptions& given) {
   SpecOptions options = given;
   take_spec_file(options);
-  const std::optional<io::TrainingConfig> trainer = take_trainer(options);
   Value value = options.file.empty() ? Value::Map() : spec_of_file(options.file);
+  const std::optional<io::TrainingConfig> trainer = take_trainer(options, value);
   if (trainer) {
     value = merged(trainer->spec, value);
     value.set("model", trainer->model);

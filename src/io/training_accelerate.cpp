@@ -47,19 +47,21 @@ void read_version_1(TrainingKeys& keys, const TrainingArguments& arguments, Trai
   // torch.distributed.fsdp.ShardingStrategy's numbers, which accelerate's older files have
   if (strategy == "1" || strategy == "TRUE") strategy = "FULL_SHARD";
   if (strategy == "2" || strategy == "FALSE") strategy = "SHARD_GRAD_OP";
-  if (strategy == "3" || strategy == "NO_SHARD")
-    keys.refuse("sharding_strategy", "FSDP without shards is not predicted");
+  if (strategy == "3" || strategy == "NO_SHARD") {
+    keys.refuse("sharding_strategy", "FSDP without shards is not predicted", {"SHARD_GRAD_OP", Takes::less});
+    strategy = "SHARD_GRAD_OP";
+  }
   if (strategy == "4") strategy = "HYBRID_SHARD";
   if (strategy == "HYBRID_SHARD_ZERO2") strategy = "_HYBRID_SHARD_ZERO2";
   const auto* const name = std::find(kShardingStrategyNames.begin(), kShardingStrategyNames.end(), strategy);
-  if (name == kShardingStrategyNames.end()) keys.refuse("sharding_strategy");
+  if (name == kShardingStrategyNames.end()) keys.refuse_now("sharding_strategy");
   fsdp.sharding_strategy = static_cast<ShardingStrategy>(name - kShardingStrategyNames.begin());
   fsdp.param_dtype = fsdp.reduce_dtype = policy_of(arguments);
   fsdp.transformer_layer_cls_to_wrap = keys.list("transformer_layer_cls_to_wrap");
   if (const Value* offload = keys.find_any({"offload_params", "cpu_offload"}); offload && !means_off(*offload))
-    keys.refuse("offload_params");
-  keys.must_be_off({"forward_prefetch"});
-  keys.must_be("backward_prefetch", {"BACKWARD_PRE"});
+    keys.refuse("offload_params", {}, {"false", Takes::more});
+  keys.must_be_off({"forward_prefetch"}, Takes::less);
+  keys.must_be("backward_prefetch", {"BACKWARD_PRE"}, Takes::more);
   spec.parallel = Parallel::fsdp1;
   spec.fsdp1 = fsdp;
 }
@@ -89,12 +91,12 @@ Value without_fsdp_prefix(const Value& map) {
 }
 
 void read_fsdp(TrainingKeys& config, const TrainingArguments& arguments, TrainingDraft& draft) {
-  config.must_be("auto_wrap_policy", {"TRANSFORMER_BASED_WRAP", "NO_WRAP"});
+  config.must_be("auto_wrap_policy", {"TRANSFORMER_BASED_WRAP", "NO_WRAP"}, Takes::either);
   const bool second = is_version_2(config);
   second ? read_version_2(config, arguments, draft) : read_version_1(config, arguments, draft);
   if (config.boolean("activation_checkpointing").value_or(false))
     config.refuse("activation_checkpointing", "torch's checkpoint_wrapper around layers is not predicted",
-                  "gradient_checkpointing of the trainer is");
+                  {"false, with gradient_checkpointing of the trainer", Takes::either});
   draft.spec.load = Load::wrapped;
   // In half precision what trains is cast to fp32 before it is cut: accelerator.py, prepare_model; fsdp_utils.py,
   // fsdp2_prepare_model (parallel/fsdp2.cpp)
@@ -102,16 +104,19 @@ void read_fsdp(TrainingKeys& config, const TrainingArguments& arguments, Trainin
   if (config.boolean("cpu_ram_efficient_loading").value_or(false))
     draft.assume(
         "fsdp: weights are cut where they are loaded: cpu_ram_efficient_loading, which sends them, is not followed");
-  config.must_be_off({"min_num_params", "xla", "ignored_modules", "activation_cpu_offload"});
+  config.must_be_off({"activation_cpu_offload"}, Takes::more);
+  config.must_be_off({"min_num_params", "ignored_modules"}, Takes::either);
+  config.must_be_off({"xla"});
   config.pass_over({"state_dict_type", "final_state_dict_type", "use_orig_params", "sync_module_states",
                     "limit_all_gathers", "xla_*", "cpu_offload_pin_memory", "mixed_precision_policy"});
   for (const std::string& key : config.unread()) draft.assume("fsdp: not read: " + key);
 }
 
-void read_accelerate(const Value& config, TrainingArguments& arguments, const std::string& where) {
-  TrainingKeys keys(config, ValuePath(where));
+void read_accelerate(const Value& config, TrainingArguments& arguments, const std::string& where,
+                     TrainingDraft& draft) {
+  TrainingKeys keys(config, ValuePath(where), draft.refusals);
   const std::string type = keys.text("distributed_type").value_or("NO");
-  arguments.accelerate_processes = keys.integer("num_processes").value_or(1);
+  arguments.processes = keys.integer("num_processes").value_or(1);
   // ACCELERATE_MIXED_PRECISION is what the trainer has where it says nothing: training_args.py, mixed_precision
   if (!arguments.half()) {
     keys.must_be("mixed_precision", {"bf16", "fp16"});
@@ -120,7 +125,7 @@ void read_accelerate(const Value& config, TrainingArguments& arguments, const st
     arguments.fp16 = precision == "fp16";
   }
   TrainingKeys deepspeed = keys.map("deepspeed_config"), dynamo = keys.map("dynamo_config");
-  dynamo.must_be_off({"dynamo_backend"});
+  dynamo.must_be_off({"dynamo_backend"}, Takes::either);
   if (type == "DEEPSPEED") {
     if (!arguments.deepspeed || means_off(*arguments.deepspeed)) arguments.deepspeed = deepspeed_of(deepspeed);
   } else if (type == "FSDP") {
@@ -132,7 +137,8 @@ void read_accelerate(const Value& config, TrainingArguments& arguments, const st
   } else if (type != "NO" && type != "MULTI_GPU") {
     keys.refuse("distributed_type");
   }
-  keys.must_be_off({"fp8_config", "megatron_lm_config", "use_cpu", "parallelism_config", "tp_config"});
+  keys.must_be_off({"parallelism_config"}, Takes::more);
+  keys.must_be_off({"fp8_config", "megatron_lm_config", "use_cpu", "tp_config"});
 }
 
 }  // namespace tidemark::io

@@ -3,49 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/error.h"
+#include "io/training_launch.h"
+#include "io/training_optimizers.h"
 
 namespace tidemark::io {
 namespace {
 
-struct Optim {
-  std::string_view name;
-  OptimizerName optimizer;
-  OptimizerImpl impl;
-};
-
-// transformers: trainer_optimizer.py (5.24.0); what their names were before.
-constexpr std::array kOptims{
-    Optim{"adamw_torch", OptimizerName::adamw, OptimizerImpl::automatic},
-    Optim{"adamw_torch_fused", OptimizerName::adamw, OptimizerImpl::fused},
-    Optim{"sgd", OptimizerName::sgd, OptimizerImpl::automatic},
-    Optim{"adagrad", OptimizerName::adagrad, OptimizerImpl::automatic},
-    Optim{"rmsprop", OptimizerName::rmsprop, OptimizerImpl::automatic},
-    Optim{"adamw_8bit", OptimizerName::adamw_8bit, OptimizerImpl::automatic},
-    Optim{"adamw_bnb_8bit", OptimizerName::adamw_8bit, OptimizerImpl::automatic},
-    Optim{"paged_adamw_8bit", OptimizerName::paged_adamw_8bit, OptimizerImpl::automatic},
-    Optim{"paged_adamw_32bit", OptimizerName::paged_adamw_32bit, OptimizerImpl::automatic},
-    Optim{"lion_8bit", OptimizerName::lion_8bit, OptimizerImpl::automatic},
-    Optim{"lion_32bit", OptimizerName::lion_32bit, OptimizerImpl::automatic},
-    Optim{"paged_lion_8bit", OptimizerName::paged_lion_8bit, OptimizerImpl::automatic},
-    Optim{"paged_lion_32bit", OptimizerName::paged_lion_32bit, OptimizerImpl::automatic},
-    Optim{"adafactor", OptimizerName::transformers_adafactor, OptimizerImpl::automatic},
-};
-
 void apply_optimizer(TrainingKeys& keys, const TrainingArguments& arguments, Spec& spec) {
-  std::string name = arguments.optim;
-  if (name.starts_with("OptimizerNames.")) name = name.substr(15);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto* const found =
-      std::find_if(kOptims.begin(), kOptims.end(), [&](const Optim& one) { return one.name == name; });
-  if (found == kOptims.end())
+  const std::optional<TrainerOptimizer> known = trainer_optimizer(arguments.optim);
+  if (!known || known->nearest)
     keys.refuse(arguments.optim_key, fmt::format("the states of {} are not predicted", Value(arguments.optim).quoted()),
+                known ? *known->nearest : Nearest{},
                 "adamw_torch, adamw_torch_fused, adafactor, sgd, adagrad, rmsprop, and those of bitsandbytes are");
-  spec.optimizer = found->optimizer;
-  spec.optimizer_impl = found->impl;
+  const std::optional<TrainerOptimizer> taken =
+      known && known->nearest ? trainer_optimizer(known->nearest->value) : known;
+  spec.optimizer = taken ? taken->optimizer : OptimizerName::adamw;
+  spec.optimizer_impl = taken ? taken->impl : OptimizerImpl::automatic;
   // It changes weights in place, except with optimizers of torch that add it to gradients.
   if (is_of_torch(spec.optimizer) && spec.optimizer != OptimizerName::adamw) spec.weight_decay = arguments.weight_decay;
 }
@@ -62,12 +37,13 @@ void read_optim_args(TrainingKeys& keys, const TrainingArguments& arguments, Spe
     else if (arguments.optim == "sgd" && name == "nesterov" && lenient_boolean(text))
       spec.nesterov = *lenient_boolean(text);
     else if (name != "dampening" && name != "weight_decay" && name != "eps" && name != "alpha")
-      keys.refuse("optim_args", fmt::format("{} is not understood", Value(part).quoted()));
+      keys.refuse("optim_args", fmt::format("{} is not understood", Value(part).quoted()),
+                  {"none of it", Takes::either});
   }
 }
 
 void apply_precision(TrainingKeys& keys, const TrainingArguments& arguments, Spec& spec) {
-  if (arguments.bf16 && arguments.fp16) keys.refuse("fp16", "bf16 and fp16 are both true");
+  if (arguments.bf16 && arguments.fp16) keys.refuse_now("fp16", "bf16 and fp16 are both true");
   spec.autocast = arguments.bf16 ? Autocast::bf16 : arguments.fp16 ? Autocast::fp16 : Autocast::none;
   spec.grad_scaler = arguments.fp16;
 }
@@ -89,7 +65,7 @@ void share_by_ddp(TrainingKeys& keys, const TrainingArguments& arguments, Spec& 
 
 std::int64_t world_of(const TrainingArguments& arguments, TrainingDraft& draft) {
   if (draft.files.gpus > 0) return draft.files.gpus;
-  if (arguments.accelerate_processes > 0) return arguments.accelerate_processes;
+  if (arguments.processes > 0) return arguments.processes;
   draft.assume("the file does not say on how many GPUs: one (--gpus N)");
   return 1;
 }
@@ -111,7 +87,7 @@ void add_legacy_fsdp(TrainingKeys& keys, const Value& fsdp, Value& config) {
   if (fsdp.as_list())
     words = keys.list("fsdp");
   else
-    words = TrainingKeys(Value::Map{{"fsdp", text}}, keys.path()).list("fsdp");
+    words = TrainingKeys(Value::Map{{"fsdp", text}}, keys.path(), keys.refusals()).list("fsdp");
   const bool first = config.find("version") && lenient_integer(*config.find("version")) == 1;
   for (const std::string& word : words) {
     if (word == "offload")
@@ -121,7 +97,7 @@ void add_legacy_fsdp(TrainingKeys& keys, const Value& fsdp, Value& config) {
     else if (!first && (word == "full_shard" || word == "shard_grad_op"))
       config.set("reshard_after_forward", word == "full_shard");
     else if (word != "auto_wrap")
-      keys.refuse("fsdp");
+      keys.refuse("fsdp", {}, {"full_shard auto_wrap", Takes::either});
   }
 }
 
@@ -130,6 +106,11 @@ void share_work(TrainingKeys& keys, const TrainingArguments& arguments, Training
   spec.gpus = world_of(arguments, draft);
   spec.gpus_per_node = draft.files.gpus_per_node;
   const std::optional<Value>& deepspeed = draft.files.deepspeed ? draft.files.deepspeed : arguments.deepspeed;
+  if (spec.quantization && (is_asked(deepspeed) || is_asked(arguments.fsdp))) {
+    keys.refuse(is_asked(deepspeed) ? "deepspeed" : "fsdp", "quantized weights that GPUs share out are not predicted",
+                {"none of it: each GPU has all weights", Takes::more});
+    return spec.gpus > 1 ? share_by_ddp(keys, arguments, spec) : void();
+  }
   if (is_asked(deepspeed)) {
     const std::string where =
         deepspeed->as_text() ? *deepspeed->as_text() : (keys.path() / "deepspeed").text(deepspeed->line());
@@ -140,7 +121,7 @@ void share_work(TrainingKeys& keys, const TrainingArguments& arguments, Training
         is_asked(arguments.fsdp_config) ? file_or_map(*arguments.fsdp_config, draft.files) : Value(Value::Map());
     config = without_fsdp_prefix(config);
     add_legacy_fsdp(keys, *arguments.fsdp, config);
-    TrainingKeys fsdp(config, keys.path() / "fsdp_config");
+    TrainingKeys fsdp(config, keys.path() / "fsdp_config", keys.refusals());
     return read_fsdp(fsdp, arguments, draft);
   }
   if (spec.gpus > 1) share_by_ddp(keys, arguments, spec);
@@ -151,10 +132,11 @@ void share_work(TrainingKeys& keys, const TrainingArguments& arguments, Training
 void read_checkpointing_kwargs(TrainingKeys how, TrainingArguments& arguments) {
   if (const auto reentrant = how.boolean("use_reentrant")) arguments.reentrant = *reentrant;
   if (const auto every = how.integer("every_n_layers")) arguments.checkpoint_every = *every;
-  how.must_be_off({"selective", "context_fn", "offload"});
+  how.must_be_off({"selective", "context_fn"}, Takes::either);
+  how.must_be_off({"offload"}, Takes::more);
 }
 
-void read_training_arguments(TrainingKeys& keys, TrainingArguments& arguments) {
+void read_training_arguments(TrainingKeys& keys, TrainingArguments& arguments, TrainingDraft& draft) {
   const auto take = [](auto& member, const auto& found) {
     if (found) member = *found;
   };
@@ -174,9 +156,11 @@ void read_training_arguments(TrainingKeys& keys, TrainingArguments& arguments) {
                              std::pair{"fsdp_config", &arguments.fsdp_config}})
     if (const Value* found = keys.find(key)) *member = *found;
   arguments.find_unused_parameters = keys.boolean("ddp_find_unused_parameters");
-  keys.must_be_off({"torch_compile", "use_liger_kernel", "auto_find_batch_size", "optim_target_modules",
-                    "torch_empty_cache_steps", "neftune_noise_alpha", "label_smoothing_factor", "use_cpu",
-                    "parallelism_config", "use_cache", "activation_offloading"});
+  keys.must_be_off({"use_liger_kernel", "activation_offloading"}, Takes::more);
+  keys.must_be_off({"neftune_noise_alpha", "label_smoothing_factor", "use_cache"}, Takes::less);
+  keys.must_be_off({"torch_compile", "auto_find_batch_size", "torch_empty_cache_steps"}, Takes::either);
+  keys.must_be_off({"optim_target_modules", "use_cpu", "parallelism_config"});
+  read_launch(keys, arguments, draft);
   // Evaluation has no gradients; what is held while it goes on is not more (docs/howto/trainer-configs.md).
   // clang-format off: several to a line
   keys.pass_over({"output_dir", "overwrite_output_dir", "do_*", "eval_*", "per_device_eval_batch_size", "per_gpu_*",
@@ -197,7 +181,7 @@ void read_training_arguments(TrainingKeys& keys, TrainingArguments& arguments) {
 
 void apply_training_arguments(TrainingKeys& keys, const TrainingArguments& given, TrainingDraft& draft) {
   TrainingArguments arguments = given;
-  if (draft.files.accelerate) read_accelerate(*draft.files.accelerate, arguments, "--accelerate");
+  if (draft.files.accelerate) read_accelerate(*draft.files.accelerate, arguments, "--accelerate", draft);
   Spec& spec = draft.spec;
   spec.batch = arguments.batch;
   spec.grad_accumulation = arguments.accumulation;
@@ -231,15 +215,27 @@ WeightDtype dtype_of_config(TrainingDraft& draft) {
   return WeightDtype::fp32;
 }
 
-void read_attention(TrainingKeys& keys, std::string_view key, Spec& spec) {
+void read_attention(TrainingKeys& keys, std::string_view key, TrainingDraft& draft) {
   const auto text = keys.text(key);
   if (!text || *text == "auto") return;
-  if (*text == "sdpa")
-    spec.attn = Attention::sdpa;
-  else if (*text == "eager")
-    spec.attn = Attention::eager;
-  else
-    keys.refuse(key, fmt::format("attention by {} is not predicted", Value(*text).quoted()), "sdpa and eager are");
+  const bool is_flash = text->find("flash_attn") != std::string::npos || text->starts_with("flash_attention") ||
+                        *text == "fa2" || *text == "fa3" || text->find("flash-attn") != std::string::npos;
+  draft.spec.attn = *text == "eager" || *text == "disabled" ? Attention::eager : Attention::sdpa;
+  if (is_flash)
+    draft.flash_attention = key;
+  else if (draft.spec.attn == Attention::sdpa && *text != "sdpa")
+    keys.refuse(key, fmt::format("attention by {} is not predicted", Value(*text).quoted()), {"sdpa", Takes::either});
+}
+
+void read_packing(TrainingKeys& keys, std::string_view key, TrainingDraft& draft) {
+  if (!keys.boolean(key).value_or(false)) return;
+  if (draft.flash_attention.empty())
+    return keys.refuse(key, "samples that share a row need FlashAttention, or a mask, which is not predicted",
+                       {"false", Takes::less});
+  draft.assume(
+      fmt::format("{}: each row of the batch is one sample of the full length: FlashAttention takes the bounds "
+                  "of samples within it, and no mask",
+                  key));
 }
 
 void set_lora(TrainingDraft& draft, std::int64_t r, double alpha, double dropout, TextOrList targets) {

@@ -21,13 +21,13 @@ struct TrainingArguments {
   std::int64_t checkpoint_every = 1;
   std::optional<Value> deepspeed, fsdp, fsdp_config;
   std::optional<bool> find_unused_parameters;
-  std::int64_t accelerate_processes = 0;  // of accelerate's file
+  std::int64_t processes = 0;  // that accelerate's file or the launch starts; 0: neither says
 
   bool half() const { return bf16 || fp16; }
 };
 
 /// Takes TrainingArguments' keys: those that decide memory are read or refused, the rest is passed over.
-void read_training_arguments(TrainingKeys& keys, TrainingArguments& arguments);
+void read_training_arguments(TrainingKeys& keys, TrainingArguments& arguments, TrainingDraft& draft);
 
 /// gradient_checkpointing_kwargs, which is activation_checkpointing_kwargs too since 5.23.0.
 void read_checkpointing_kwargs(TrainingKeys how, TrainingArguments& arguments);
@@ -43,8 +43,11 @@ std::optional<WeightDtype> weight_dtype(std::string_view name);
 /// says none.
 WeightDtype dtype_of_config(TrainingDraft& draft);
 
-/// "sdpa", "eager", "flash_attention_2": attention of a library that is not torch's is refused.
-void read_attention(TrainingKeys& keys, std::string_view key, Spec& spec);
+/// "sdpa", "eager", "flash_attention_2", "flash_attn", "fa2": SDPA's flash kernel stands for FlashAttention.
+void read_attention(TrainingKeys& keys, std::string_view key, TrainingDraft& draft);
+
+/// `packing`, `padding_free`: rows that hold several samples without padding.  To be called after read_attention.
+void read_packing(TrainingKeys& keys, std::string_view key, TrainingDraft& draft);
 
 /// The spec's own way to say it: an adapter on modules of these names; none: PEFT's choice.
 void set_lora(TrainingDraft& draft, std::int64_t r, double alpha, double dropout, TextOrList targets);
@@ -53,7 +56,7 @@ void set_lora(TrainingDraft& draft, std::int64_t r, double alpha, double dropout
 void read_deepspeed(const Value& config, const std::string& where, const TrainingArguments& arguments,
                     TrainingDraft& draft);
 /// What accelerate's file says where the trainer's says nothing.
-void read_accelerate(const Value& config, TrainingArguments& arguments, const std::string& where);
+void read_accelerate(const Value& config, TrainingArguments& arguments, const std::string& where, TrainingDraft& draft);
 /// Keys without "fsdp_" in front, which accelerate's file has and TrainingArguments may have.
 Value without_fsdp_prefix(const Value& map);
 void read_fsdp(TrainingKeys& config, const TrainingArguments& arguments, TrainingDraft& draft);

@@ -24,22 +24,30 @@ struct TrainingFiles {
   std::optional<Value> accelerate = {}, deepspeed = {};  // from options; they win over what the trainer's file names
   std::int64_t gpus = 0;                                 // that were asked for; 0: as the files say
   std::int64_t gpus_per_node = 0;
-  bool has_model = false;  // one was said instead of the file's
+  bool has_model = false;     // one was said instead of the file's
+  Value said = Value::Map();  // keys of a spec that win over what the file says
+  bool nearest = false;       // values that are not predicted are replaced by the nearest ones
 };
 
 /// A trainer's file while it is read.
 struct TrainingDraft {
-  explicit TrainingDraft(const TrainingFiles& its_files) : files(its_files) {}
+  TrainingDraft(const TrainingFiles& its_files, Refusals& its_refusals) : files(its_files), refusals(its_refusals) {}
 
   Spec spec;
   std::string model;                 // its name or path, as it stands in the file; may be empty
   std::optional<Value> config = {};  // of the model, where the project has its own
   std::vector<std::string> assumptions;
   const TrainingFiles& files;
+  Refusals& refusals;
   void assume(std::string what);
+  /// Every sample has as many tokens, as the key says or its default, unless another number was said instead.
+  void take_length(std::string_view key, std::int64_t tokens);
   /// Keys of one section that nobody asked for.
   void note_unread(const TrainingKeys& keys, std::string_view section);
   const Value& model_config();  // throws Error where no model is named
+  /// The key that asks for FlashAttention, which SDPA's flash kernel stands for; empty: none does.
+  std::string flash_attention;
+  bool reads_image_limits = false;  // from the environment, as swift does
 
   std::vector<std::string> unread;
 
@@ -64,9 +72,11 @@ struct TrainingFormat {
   std::string_view version;  // of the project, whose schema and defaults these are
   std::vector<std::string_view>
       signs;                          // keys that tell it from others: the format of which most stand in a file is its
+  std::string_view model_key = {};    // that names its model; a file with another format's is not its; empty: any
   LoopKind loop = LoopKind::trainer;  // whose loop trains by it
   bool is_base = false;               // others are made of it and have its keys too: it is the last that is thought of
-  plan::TrainedAs as_trained = nullptr;  // beside what transformers' Trainer does
+  std::vector<std::string_view> own_signs = {};  // of a base: keys that none of the others has
+  plan::TrainedAs as_trained = nullptr;          // beside what transformers' Trainer does
   Value begins_as = {};  // keys of the file that a plan for it begins with; null: nothing that has to be said
   void (*read)(TrainingKeys& keys, TrainingDraft& draft) = nullptr;
   /// The files, the first of which `path` names and `read` reads; none where it is read alone.
@@ -89,7 +99,7 @@ struct TrainingConfig {
   std::vector<std::string> assumptions;
 };
 
-/// Throws Error{unsupported} for a key that decides memory and is not understood, naming it.  `where` is the file.
+/// Throws one Error{unsupported} for all keys that decide memory and are not predicted.  `where` is the file.
 TrainingConfig read_training_config(const TrainingFormat& format, const Value& keys, const std::string& where,
                                     const TrainingFiles& files);
 

@@ -44,9 +44,10 @@ std::optional<std::int64_t> elements(TrainingKeys& zero, std::initializer_list<s
 Offload read_offload(TrainingKeys& zero, std::string_view key) {
   TrainingKeys offload = zero.map(key);
   const std::string device = offload.text("device").value_or("none");
-  if (device != "none" && device != "cpu") offload.refuse("device");
-  if (const auto ratio = offload.real("ratio"); ratio && *ratio != 1) offload.refuse("ratio");
-  return device == "cpu" ? Offload::cpu : Offload::none;
+  if (device != "none" && device != "cpu")  // the GPU has what is on its way alone, wherever it goes
+    offload.refuse("device", {}, {"cpu", Takes::either});
+  if (const auto ratio = offload.real("ratio"); ratio && *ratio != 1) offload.refuse("ratio", {}, {"1", Takes::less});
+  return device == "none" ? Offload::none : Offload::cpu;
 }
 
 void read_stage_3(TrainingKeys& zero, ZeroSpec& spec, TrainingDraft& draft) {
@@ -92,11 +93,13 @@ void read_zero(TrainingKeys& zero, std::int64_t stage, ZeroSpec& spec, TrainingD
     zero.pass_over({"stage3_*", "sub_group_size", "prefetch_bucket_size", "param_persistence_threshold",
                     "model_persistence_threshold", "max_live_parameters", "max_reuse_distance"});
   }
-  zero.must_be("zero_hpz_partition_size", {"1"});
-  zero.must_be("mics_shard_size", {"-1"});
-  if (!zero.boolean("memory_efficient_linear").value_or(true)) zero.refuse("memory_efficient_linear");
+  zero.must_be("zero_hpz_partition_size", {"1"}, Takes::less);
+  zero.must_be("mics_shard_size", {"-1"}, Takes::less);
+  if (!zero.boolean("memory_efficient_linear").value_or(true))
+    zero.refuse("memory_efficient_linear", {}, {"true", Takes::either});
+  zero.must_be_off({"round_robin_gradients"}, Takes::either);
   zero.must_be_off({"zero_quantized_weights", "zero_quantized_gradients", "zero_quantized_nontrainable_weights",
-                    "zenflow", "round_robin_gradients", "cpu_offload_param", "legacy_stage1", "parameter_alignment",
+                    "zenflow", "cpu_offload_param", "legacy_stage1", "parameter_alignment",
                     "stage3_module_granularity_threshold", "module_granularity_threshold",
                     "stage3_use_all_reduce_for_fetch_params", "stage3_allgather_sequential"});
   zero.pass_over({"stage3_gather_*", "gather_16bit_weights_on_model_save", "allgather_partitions",
@@ -108,7 +111,9 @@ void read_zero(TrainingKeys& zero, std::int64_t stage, ZeroSpec& spec, TrainingD
 void read_precision(TrainingKeys& keys, const TrainingArguments& arguments, bool is_made_in_parts, Spec& spec) {
   TrainingKeys bf16 = keys.map("bf16"), fp16 = keys.map("fp16");
   const bool is_bf16 = bf16.boolean("enabled").value_or(arguments.bf16 && !fp16.boolean("enabled").value_or(false));
-  if (!is_bf16) keys.refuse("bf16", "ZeRO is predicted with bf16 weights alone", "set bf16 to true");
+  if (!is_bf16)
+    keys.refuse("bf16", "ZeRO is predicted with bf16 weights alone",
+                {"true", arguments.fp16 || fp16.boolean("enabled").value_or(false) ? Takes::either : Takes::less});
   bf16.must_be_off({"immediate_grad_update", "bf16_master_weights_and_grads", "bf16_optimizer_states"});
   spec.dtype = WeightDtype::bf16;
   spec.autocast = Autocast::none;
@@ -126,7 +131,7 @@ void read_optimizer(TrainingKeys& keys, Spec& spec) {
   else if (*type == "Adam")
     spec.optimizer = OptimizerName::adam;
   else
-    optimizer.refuse("type");
+    optimizer.refuse("type", {}, {"AdamW", Takes::either});
   spec.weight_decay.reset();
 }
 
@@ -134,13 +139,14 @@ void read_optimizer(TrainingKeys& keys, Spec& spec) {
 
 void read_deepspeed(const Value& config, const std::string& where, const TrainingArguments& arguments,
                     TrainingDraft& draft) {
-  TrainingKeys keys(config, ValuePath(where));
+  TrainingKeys keys(config, ValuePath(where), draft.refusals);
   TrainingKeys zero = keys.map("zero_optimization");
   Spec& spec = draft.spec;
   const std::int64_t stage = zero.integer("stage").value_or(0);
   if (stage < 1 || stage > 3)
-    keys.refuse("zero_optimization", fmt::format("DeepSpeed's stage {} is not predicted", stage), "1, 2 and 3 are");
-  spec.parallel = stage == 1 ? Parallel::zero1 : stage == 2 ? Parallel::zero2 : Parallel::zero3;
+    keys.refuse("zero_optimization", fmt::format("DeepSpeed's stage {} is not predicted", stage),
+                {"stage 1", Takes::less});
+  spec.parallel = stage == 2 ? Parallel::zero2 : stage == 3 ? Parallel::zero3 : Parallel::zero1;
   ZeroSpec options;
   read_zero(zero, stage, options, draft);
   options.gradient_clipping =
@@ -159,10 +165,10 @@ void read_deepspeed(const Value& config, const std::string& where, const Trainin
   spec.optimizer_impl = OptimizerImpl::automatic;
   read_optimizer(keys, spec);
   TrainingKeys checkpointing = keys.map("activation_checkpointing");
-  checkpointing.must_be_off({"partition_activations", "cpu_checkpointing"});
+  checkpointing.must_be_off({"partition_activations", "cpu_checkpointing"}, Takes::more);
   TrainingKeys tensor_parallel = keys.map("tensor_parallel");
-  tensor_parallel.must_be("autotp_size", {"1"});
-  keys.must_be("sequence_parallel_size", {"1"});
+  tensor_parallel.must_be("autotp_size", {"1"}, Takes::more);
+  keys.must_be("sequence_parallel_size", {"1"}, Takes::more);
   keys.must_be_off({"amp", "hybrid_engine", "compression_training", "progressive_layer_drop", "sparse_attention",
                     "curriculum_learning"});
   for (const std::string& key : zero.unread()) draft.assume("deepspeed: not read: zero_optimization." + key);

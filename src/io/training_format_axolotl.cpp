@@ -6,6 +6,7 @@
 
 #include "base/release.h"
 #include "io/training_arguments.h"
+#include "io/training_launch.h"
 #include "io/training_quantization.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
@@ -17,32 +18,47 @@ namespace {
 constexpr std::array<const char*, 4> kAdapterKernels{"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel",
                                                      "lora_embedding_kernel"};
 
+/// Each changes what is kept: integrations/liger and cut_cross_entropy less, by the keys that are read besides.
+void refuse_plugins(TrainingKeys& keys) {
+  for (const std::string& plugin : keys.list("plugins"))
+    if (plugin.find("LigerPlugin") == std::string::npos)
+      keys.refuse("plugins", fmt::format("{} decides memory, and is not predicted", Value(plugin).quoted()),
+                  {"none of it", plugin.find("CutCrossEntropy") != std::string::npos ? Takes::more : Takes::either});
+}
+
 void refuse_methods(TrainingKeys& keys) {
   // clang-format off: several to a line
-  keys.must_be_off({"gptq", "bnb_config_kwargs", "model_quantization_config", "quantization", "qat", "peft_use_dora",
-                    "lora_modules_to_save", "lora_target_parameters", "lora_rank_pattern", "peft_layers_to_transform",
-                    "peft_layer_replication", "peft_trainable_token_indices", "relora", "relora_steps", "lora_on_cpu",
-                    "lora_model_dir", "batch_flattening", "fp8", "selective_checkpointing", "activation_offloading",
-                    "layer_offloading", "unfrozen_parameters", "freeze_mm_modules", "rl", "reward_model",
-                    "process_reward_model", "trl", "vllm", "ebft", "dynamic_checkpoint", "flash_attn_cross_entropy",
-                    "flash_attn_fuse_mlp", "flash_attention", "xformers_attention", "flex_attention",
-                    "sage_attention", "s2_attention", "chunked_cross_entropy", "cut_cross_entropy", "tiled_mlp",
-                    "lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel", "lora_embedding_kernel",
-                    "fused_attn_kernel", "quantize_moe_experts", "torch_compile", "neftune_noise_alpha",
-                    "noisy_embedding_alpha", "fp32_norms", "liger_rope", "liger_rms_norm", "liger_layer_norm",
-                    "liger_glu_activation", "liger_cross_entropy", "liger_fused_linear_cross_entropy",
-                    "liger_use_token_scaling", "torch_empty_cache_steps", "auto_find_batch_size", "use_pose",
-                    "use_kernels", "scaling_softmax", "resize_token_embeddings_to_32x", "tokens",
-                    "unsloth_cross_entropy_loss", "unsloth_lora_mlp", "unsloth_lora_qkv", "unsloth_lora_o",
-                    "deepcompile", "reinit_weights", "optim_target_modules", "use_onebitllms", "diffusion",
-                    "llama4_linearized_experts", "use_eaft"});
+  keys.must_be_off({"liger_rope", "liger_rms_norm", "liger_layer_norm", "liger_glu_activation", "liger_cross_entropy",
+                    "liger_fused_linear_cross_entropy", "chunked_cross_entropy", "cut_cross_entropy", "tiled_mlp",
+                    "flash_attn_cross_entropy", "flash_attn_fuse_mlp", "lora_mlp_kernel", "lora_qkv_kernel",
+                    "lora_o_kernel", "lora_embedding_kernel", "fused_attn_kernel", "unsloth_cross_entropy_loss",
+                    "unsloth_lora_mlp", "unsloth_lora_qkv", "unsloth_lora_o", "activation_offloading",
+                    "layer_offloading", "lora_on_cpu", "fp8", "quantize_moe_experts", "use_onebitllms",
+                    "optim_target_modules"}, Takes::more);
+  keys.must_be_off({"peft_use_dora", "lora_modules_to_save", "lora_target_parameters", "peft_trainable_token_indices",
+                    "neftune_noise_alpha", "noisy_embedding_alpha", "tokens",
+                    "liger_use_token_scaling", "use_eaft", "fp32_norms", "qat"}, Takes::less);
+  keys.must_be_off({"batch_flattening", "selective_checkpointing", "dynamic_checkpoint", "s2_attention", "torch_compile",
+                    "torch_empty_cache_steps", "auto_find_batch_size", "use_kernels", "scaling_softmax", "deepcompile",
+                    "lora_model_dir", "relora", "relora_steps", "lora_rank_pattern", "peft_layers_to_transform",
+                    "peft_layer_replication", "reinit_weights", "llama4_linearized_experts", "use_pose"},
+                   Takes::either);
+  keys.must_be_off({"gptq", "bnb_config_kwargs", "model_quantization_config", "quantization", "freeze_mm_modules", "rl",
+                    "reward_model", "process_reward_model", "trl", "vllm", "ebft", "diffusion"});
   // clang-format on
-  keys.must_be("sequence_parallel_degree", {"1"});
-  keys.must_be("context_parallel_size", {"1"});
-  keys.must_be("tensor_parallel_size", {"1"});
-  keys.must_be("dp_replicate_size", {"1"});
-  for (const char* key : {"plugins"})  // liger, cut_cross_entropy, spectrum, …: each changes what is kept
-    if (!keys.list(key).empty()) keys.refuse(key);
+  if (!keys.text("adapter")) keys.must_be_off({"unfrozen_parameters"});  // PEFT freezes all the same
+  for (const char* key : {"sequence_parallel_degree", "context_parallel_size", "tensor_parallel_size"})
+    keys.must_be(key, {"1"}, Takes::more);
+  keys.must_be("dp_replicate_size", {"1"}, Takes::either);
+  refuse_plugins(keys);
+}
+
+/// loaders/model.py, _resize_token_embeddings: a vocabulary of 32 times as many tokens is left as it is.
+void check_vocabulary(TrainingKeys& keys, TrainingDraft& draft) {
+  if (!keys.boolean("resize_token_embeddings_to_32x").value_or(false)) return;
+  const Value* tokens = draft.model_config().find("vocab_size");
+  if (!tokens || !tokens->as_integer() || *tokens->as_integer() % 32 != 0)
+    keys.refuse("resize_token_embeddings_to_32x", "a vocabulary that grows is not predicted", {"false", Takes::less});
 }
 
 /// utils/config/__init__.py, resolve_dtype; "auto" is bf16 on the cards that have it.
@@ -59,22 +75,36 @@ WeightDtype read_precision(TrainingKeys& keys, TrainingArguments& arguments) {
   return fp16 || keys.boolean("float16").value_or(false) ? WeightDtype::fp16 : WeightDtype::fp32;
 }
 
+/// One string is a pattern for whole names, as PEFT takes it; a list has the ends of names.
+std::vector<std::string> targets_of(TrainingKeys& keys) {
+  const Value* found = keys.find("lora_target_modules");
+  if (found && found->as_text() && found->as_text()->find_first_of("(|*[") != std::string::npos)
+    return {*found->as_text()};
+  return keys.list("lora_target_modules");
+}
+
+bool is_pattern(const std::vector<std::string>& targets) {
+  return targets.size() == 1 && targets[0].find_first_of("(|*[") != std::string::npos;
+}
+
 void read_adapter(TrainingKeys& keys, TrainingDraft& draft) {
   const auto adapter = keys.text("adapter");
   if (!adapter) {
     keys.pass_over({"lora_*"});
     return;
   }
-  if (*adapter != "lora" && *adapter != "qlora") keys.refuse("adapter");
-  std::vector<std::string> targets = keys.list("lora_target_modules");
+  if (*adapter != "lora" && *adapter != "qlora") keys.refuse_now("adapter", {}, "lora and qlora are");
+  std::vector<std::string> targets = targets_of(keys);
   const bool linear =
       keys.boolean("lora_target_linear").value_or(false) || (targets.size() == 1 && targets[0] == "all-linear");
   if (targets.empty() && !linear)
-    keys.refuse("adapter", "neither lora_target_modules nor lora_target_linear says where adapters go");
+    keys.refuse_now("adapter", "neither lora_target_modules nor lora_target_linear says where adapters go");
   const auto r = keys.integer("lora_r");
-  if (!r) keys.refuse("adapter", "lora_r, the rank of the adapters, is missing");
+  if (!r) keys.refuse_now("adapter", "lora_r, the rank of the adapters, is missing");
   set_lora(draft, *r, keys.real("lora_alpha").value_or(static_cast<double>(*r)), keys.real("lora_dropout").value_or(0),
-           linear ? TextOrList("all-linear") : TextOrList(std::move(targets)));
+           is_pattern(targets) ? TextOrList(targets[0])
+           : linear            ? TextOrList("all-linear")
+                               : TextOrList(std::move(targets)));
   if (!keys.boolean("peft_autocast_adapter_dtype").value_or(true)) draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
   if (std::none_of(kAdapterKernels.begin(), kAdapterKernels.end(),
                    [&](const char* key) { return keys.find(key) != nullptr; }))
@@ -89,12 +119,13 @@ void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
   const bool is_qlora = keys.text("adapter").value_or("") == "qlora";
   const bool in_4bit = keys.boolean("load_in_4bit").value_or(false),
              in_8bit = keys.boolean("load_in_8bit").value_or(false);
-  if (is_qlora != in_4bit) keys.refuse("load_in_4bit", "it goes with adapter: qlora");
-  if (in_8bit && in_4bit) keys.refuse("load_in_8bit", "it goes with adapter: lora");
+  if (is_qlora != in_4bit) keys.refuse_now("load_in_4bit", "it goes with adapter: qlora");
+  if (in_8bit && in_4bit) keys.refuse_now("load_in_8bit", "it goes with adapter: lora");
   if (!in_4bit && !in_8bit) return;
   const char* bits = in_8bit ? "load_in_8bit" : "load_in_4bit";
   if (draft.model_config().find("vision_config"))
-    keys.refuse(bits, "axolotl leaves parts of a model with images in fp32, which is not predicted");
+    keys.refuse(bits, "axolotl leaves parts of a model with images in fp32, which is not predicted",
+                {"true, with all in bf16", Takes::less});
   if (in_8bit) return set_quantization(keys, bits, in_8bits(), draft);
   set_quantization(keys, "load_in_4bit",
                    {.quant_type = QuantType::nf4,
@@ -106,8 +137,18 @@ void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
 }
 
 /// One that is not sdpa or eager is another library's; none: transformers' choice.
-void read_attentions(TrainingKeys& keys, Spec& spec) {
-  read_attention(keys, "attn_implementation", spec);
+void read_attentions(TrainingKeys& keys, TrainingDraft& draft) {
+  Spec& spec = draft.spec;
+  read_attention(keys, "attn_implementation", draft);
+  if (keys.boolean("flash_attention").value_or(false)) {
+    spec.attn = Attention::sdpa;
+    draft.flash_attention = "flash_attention";
+  }
+  for (const char* key : {"xformers_attention", "flex_attention", "sage_attention"})
+    if (keys.boolean(key).value_or(false)) {
+      spec.attn = Attention::sdpa;
+      keys.refuse(key, "attention of this library is not predicted", {"false, with sdp_attention", Takes::either});
+    }
   if (keys.boolean("sdp_attention").value_or(false)) spec.attn = Attention::sdpa;
   if (keys.boolean("eager_attention").value_or(false)) spec.attn = Attention::eager;
 }
@@ -122,8 +163,11 @@ void read_step(TrainingKeys& keys, TrainingArguments& arguments) {
   arguments.optim = keys.text("optimizer").value_or("adamw_torch_fused");
   arguments.max_grad_norm = keys.real("max_grad_norm").value_or(1);
   const Value* checkpointing = keys.find("gradient_checkpointing");
-  if (checkpointing && !lenient_boolean(*checkpointing)) keys.refuse("gradient_checkpointing");
-  arguments.checkpointing = keys.boolean("gradient_checkpointing").value_or(false);
+  const auto checkpoints = checkpointing ? lenient_boolean(*checkpointing) : false;
+  if (!checkpoints)
+    keys.refuse("gradient_checkpointing", "checkpoints that are moved to the host are not predicted",
+                {"true", Takes::more});
+  arguments.checkpointing = checkpoints.value_or(true);
 }
 
 /// axolotl casts embeddings, the head and norms to fp32 before a full fine-tuning (loaders/model.py,
@@ -137,6 +181,7 @@ void check_types(TrainingKeys& keys, const TrainingDraft& draft) {
     keys.refuse(
         "base_model",
         "axolotl trains embeddings, norms and the head in fp32 beside half-precision layers, which is not predicted",
+        {"all of it in half precision", Takes::less},
         "with adapter: lora, with deepspeed, with fsdp, or with bf16: false it is");
 }
 
@@ -158,6 +203,8 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   TrainingArguments arguments;
   draft.model = keys.text("base_model").value_or("");
   refuse_methods(keys);
+  check_vocabulary(keys, draft);
+  read_launch(keys, arguments, draft);
   read_step(keys, arguments);
   draft.spec.dtype = read_precision(keys, arguments);
   read_checkpointing_kwargs(keys.map("gradient_checkpointing_kwargs"), arguments);
@@ -166,22 +213,23 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   if (fsdp_config && !means_off(*fsdp_config)) {
     arguments.fsdp = fsdp ? *fsdp : Value(true);
     arguments.fsdp_config = *fsdp_config;
-    if (const auto version = keys.integer("fsdp_version")) arguments.fsdp_config->set("version", *version);
+    const bool has_version =
+        fsdp_config->as_map() && (fsdp_config->find("fsdp_version") || fsdp_config->find("version"));
+    const auto version = keys.integer("fsdp_version");  // validation.py, _resolve_fsdp_version: else the first
+    if (version || !has_version) arguments.fsdp_config->set("version", version.value_or(1));
   } else if (fsdp) {
     arguments.fsdp = *fsdp;
   }
-  if (keys.boolean("sample_packing").value_or(false))
-    keys.refuse("sample_packing", "packed samples, which attend to their own alone, are not predicted");
   read_adapter(keys, draft);
   read_quantization(keys, draft);
-  read_attentions(keys, draft.spec);
+  read_attentions(keys, draft);
+  read_packing(keys, "sample_packing", draft);
   arguments.find_unused_parameters = keys.boolean("ddp_find_unused_parameters");
   arguments.weight_decay = keys.real("weight_decay").value_or(0);
   apply_training_arguments(keys, arguments, draft);
   draft.spec = as_trained(std::move(draft.spec));
   check_types(keys, draft);
-  draft.spec.seq = keys.integer("sequence_len").value_or(512);
-  draft.assume(fmt::format("every sample has sequence_len tokens, {}", draft.spec.seq));
+  draft.take_length("sequence_len", keys.integer("sequence_len").value_or(512));
   // clang-format off: several to a line
   keys.pass_over({"strict", "base_model_*", "model_type", "tokenizer_*", "processor_*", "trust_remote_code", "datasets",
                   "test_datasets", "dataset_*", "shuffle_*", "chat_template*", "val_set_size", "output_dir", "hub_*",
@@ -196,7 +244,9 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
                   "experts_implementation", "profiler_*", "loss_watchdog_*", "remove_unused_columns", "fsdp_*",
                   "excess_length_strategy", "min_sample_len", "merge_*", "generate_samples", "generation_*", "use_ray",
                   "ray_*", "world_size", "device", "device_map", "dp_shard_size", "pad_to_multiple_of", "load_best_model_at_end",
-                  "metric_for_best_model", "greater_is_better", "s2_attention", "eval_table_size", "unfrozen_parameters"});
+                  "metric_for_best_model", "greater_is_better", "eval_table_size", "processor_type", "skip_prepare_dataset", "eval_max_new_tokens",
+                  "eval_causal_lm_metrics", "do_causal_lm_eval", "image_resize_algorithm",
+                  "tokenizer", "overrides_of_*"});
   // clang-format on
 }
 
@@ -247,6 +297,7 @@ TrainingFormat training_format_axolotl() {
           .signs = {"base_model", "sequence_len", "micro_batch_size", "sample_packing", "val_set_size", "adapter",
                     "datasets", "num_epochs", "lora_target_linear", "dataset_prepared_path", "special_tokens",
                     "pad_to_sequence_len", "wandb_project", "lora_r", "load_in_8bit"},
+          .model_key = "base_model",
           .as_trained = as_trained,
           .read = read,
           .write = write};

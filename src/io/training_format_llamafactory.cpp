@@ -5,6 +5,7 @@
 
 #include "io/training_arguments.h"
 #include "io/training_quantization.h"
+#include "io/training_towers.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
 
@@ -14,13 +15,23 @@ namespace {
 void refuse_methods(TrainingKeys& keys) {
   keys.must_be("stage", {"sft", "pt"});
   // clang-format off: several to a line
-  keys.must_be_off({"use_galore", "use_apollo", "use_badam", "use_adam_mini", "use_muon", "use_mca",
-                    "use_megatron_bridge", "use_hyper_parallel", "use_kt", "use_unsloth", "use_unsloth_gc",
-                    "use_llama_pro", "use_dora", "pissa_init", "shift_attn", "mixture_of_depths", "enable_liger_kernel",
-                    "upcast_layernorm", "upcast_lmhead_output", "resize_vocab", "add_tokens", "add_special_tokens",
-                    "additional_target", "fp8", "neat_packing", "use_dft_loss", "use_asft_loss", "use_eaft_loss",
-                    "adapter_name_or_path", "ref_model", "reward_model", "use_v1_kernels", "rope_scaling"});
+  keys.must_be_off({"enable_liger_kernel", "use_unsloth", "use_unsloth_gc", "use_galore", "use_apollo", "use_badam",
+                    "use_adam_mini", "use_muon", "fp8"}, Takes::more);
+  keys.must_be_off({"use_dora", "upcast_lmhead_output", "resize_vocab", "add_tokens", "add_special_tokens",
+                    "additional_target", "use_dft_loss", "use_asft_loss", "use_eaft_loss"}, Takes::less);
+  keys.must_be_off({"pissa_init", "shift_attn", "use_v1_kernels", "adapter_name_or_path"}, Takes::either);
+  keys.must_be_off({"use_mca", "use_megatron_bridge", "use_hyper_parallel", "use_kt", "use_llama_pro",
+                    "mixture_of_depths", "ref_model", "reward_model"});
   // clang-format on
+}
+
+/// model/patcher.py, prepare_model_for_training: norms become fp32, and what they return with them, unless all weights
+/// are fp32 or DeepSpeed's engine makes all of them bf16 again (runtime/engine.py, _configure_distributed_model).
+void check_upcast(TrainingKeys& keys, const Spec& spec) {
+  if (!keys.boolean("upcast_layernorm").value_or(false)) return;
+  if (spec.dtype == WeightDtype::fp32 || is_zero(spec.parallel)) return;
+  keys.refuse("upcast_layernorm", "norms in fp32 beside half-precision layers are not predicted",
+              {"false", Takes::less});
 }
 
 /// model/adapter.py, init_adapter: what trains is cast to fp32, but for pure_bf16.
@@ -42,7 +53,7 @@ void read_method(TrainingKeys& keys, const TrainingArguments& arguments, Trainin
     if (!pure_bf16) spec.dtype = WeightDtype::fp32;
     if (!pure_bf16 && arguments.half()) draft.assume("weights get to the card in the type in which they train");
   } else {
-    keys.refuse("finetuning_type");
+    keys.refuse_now("finetuning_type", {}, "lora and full are");
   }
   keys.pass_over({"lora_*", "loraplus_*", "use_rslora", "pissa_*", "create_new_adapter", "freeze_trainable_*",
                   "freeze_extra_modules", "oft_*"});
@@ -51,9 +62,9 @@ void read_method(TrainingKeys& keys, const TrainingArguments& arguments, Trainin
 /// model/model_utils/quantization.py, configure_quantization: what is computed in is the type of training, if any.
 void read_quantization(TrainingKeys& keys, const TrainingArguments& arguments, TrainingDraft& draft) {
   const Value* bits = keys.find("quantization_bit");
-  keys.must_be("quantization_bit", {"4", "8"});
+  keys.must_be("quantization_bit", {"4", "8"}, Takes::either);
   if (!bits || means_off(*bits)) return keys.pass_over({"quantization_*", "double_quantization"});
-  keys.must_be("quantization_method", {"bnb", "bitsandbytes"});
+  keys.must_be("quantization_method", {"bnb", "bitsandbytes"}, Takes::either);
   if (keys.integer("quantization_bit") == 8) {
     set_quantization(keys, "quantization_bit", in_8bits(), draft);
     return keys.pass_over({"quantization_device_map", "quantization_type", "double_quantization"});
@@ -70,23 +81,21 @@ void read_quantization(TrainingKeys& keys, const TrainingArguments& arguments, T
   keys.pass_over({"quantization_device_map"});
 }
 
-/// What of a model with images trains: model_utils/visual.py, whose names are those of LLaVA and Qwen2-VL.
+/// The parts of a model with images that train: model_utils/visual.py, get_forbidden_modules
 void read_towers(TrainingKeys& keys, TrainingDraft& draft) {
-  const bool vision = keys.boolean("freeze_vision_tower").value_or(true),
-             projector = keys.boolean("freeze_multi_modal_projector").value_or(true),
-             language = keys.boolean("freeze_language_model").value_or(false);
-  if (!draft.model_config().find("vision_config")) return;
-  if (draft.spec.lora && !vision)
-    keys.refuse("freeze_vision_tower", "adapters in a vision tower are not predicted from this file");
-  if (draft.spec.lora) return;
-  // model_utils/visual.py, _register_composite_model: vision_model_keys, projector_keys, language_model_keys
-  std::vector<std::string>& freeze = draft.spec.freeze;
-  if (vision) freeze.insert(freeze.end(), {"vision_tower", "visual.patch_embed", "visual.blocks"});
-  if (projector) freeze.insert(freeze.end(), {"multi_modal_projector", "visual.merger"});
-  if (language) freeze.insert(freeze.end(), {"language_model", "lm_head"});
-  if (draft.spec.dtype == WeightDtype::fp32 && (vision || projector || language))
-    keys.refuse("finetuning_type", "what trains is fp32 here and what is frozen is not, which is not predicted",
-                "with pure_bf16: true all of it is bf16");
+  const FrozenTowers frozen{.vision = keys.boolean("freeze_vision_tower").value_or(true),
+                            .projector = keys.boolean("freeze_multi_modal_projector").value_or(true),
+                            .language = keys.boolean("freeze_language_model").value_or(false)};
+  if (!has_images(draft)) return;
+  if (draft.spec.lora) return keep_targets_in_language(keys, "freeze_vision_tower", frozen, draft);
+  freeze_towers(frozen, draft.spec);
+}
+
+/// model/adapter.py, _setup_full_tuning: what trains is cast, and what is frozen is not.  DeepSpeed's engine undoes it.
+void check_frozen_types(TrainingKeys& keys, const Spec& spec) {
+  if (!spec.freeze.empty() && spec.dtype == WeightDtype::fp32)
+    keys.refuse("finetuning_type", "weights that train are fp32 and frozen ones are not, which is not predicted",
+                {"full, with all weights in fp32", Takes::more});
 }
 
 /// model/patcher.py, patch_config.  What trains as fp32 is read in half precision first, and cast there (read_method).
@@ -97,26 +106,25 @@ Spec as_trained(Spec spec) {
 
 void read(TrainingKeys& keys, TrainingDraft& draft) {
   TrainingArguments arguments;
-  read_training_arguments(keys, arguments);
-  refuse_methods(keys);
   draft.model = keys.text("model_name_or_path").value_or("");
+  read_training_arguments(keys, arguments, draft);
+  refuse_methods(keys);
   // model_utils/checkpointing.py: on unless it is said otherwise, whatever gradient_checkpointing says
   arguments.checkpointing = !keys.boolean("disable_gradient_checkpointing").value_or(false);
   arguments.reentrant = keys.boolean("use_reentrant_gc").value_or(true);
-  const std::string attention = keys.text("flash_attn").value_or("auto");
-  draft.spec.attn = attention == "disabled" ? Attention::eager
-                    : attention == "sdpa"   ? Attention::sdpa
-                                            : Attention::automatic;
-  keys.must_be("flash_attn", {"auto", "disabled", "sdpa"});
+  read_attention(keys, "flash_attn", draft);
+  read_packing(keys, "neat_packing", draft);
   read_method(keys, arguments, draft);
   read_quantization(keys, arguments, draft);
   read_towers(keys, draft);
+  if (const auto pixels = keys.integer("image_max_pixels")) take_image_limit("image_max_pixels", *pixels, draft);
   // hparams/parser.py, get_train_args
   if (draft.spec.lora && !arguments.find_unused_parameters) arguments.find_unused_parameters = false;
   apply_training_arguments(keys, arguments, draft);
+  check_upcast(keys, draft.spec);
+  check_frozen_types(keys, draft.spec);
   draft.spec = as_trained(std::move(draft.spec));
-  draft.spec.seq = keys.integer("cutoff_len").value_or(2048);
-  draft.assume(fmt::format("every sample has cutoff_len tokens, {}", draft.spec.seq));
+  draft.take_length("cutoff_len", keys.integer("cutoff_len").value_or(2048));
   // clang-format off: several to a line
   keys.pass_over({"packing", "template", "dataset*", "eval_dataset", "media_dir", "train_on_prompt", "mask_history",
                   "streaming", "buffer_size", "mix_strategy", "interleave_probs", "overwrite_cache", "preprocessing_*",
@@ -131,7 +139,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
                   "badam_*", "ray_*", "master_*", "video_*", "audio_*", "use_audio_in_video", "image_*",
                   "crop_to_patches", "temperature", "top_p", "top_k", "max_new_tokens", "fp8_*", "kt_*", "profiler_*",
                   "enable_torch_profiler", "megatron_bridge_args", "hyper_parallel_*", "dpo_*", "kto_*", "ppo_*",
-                  "simpo_gamma", "ld_alpha", "ref_model_*", "reward_model_*", "asft_alpha", "eaft_alpha"});
+                  "simpo_gamma", "ld_alpha", "rope_scaling", "ref_model_*", "reward_model_*", "asft_alpha", "eaft_alpha"});
   // clang-format on
 }
 
@@ -186,6 +194,7 @@ TrainingFormat training_format_llamafactory() {
           .signs = {"stage", "finetuning_type", "cutoff_len", "template", "lora_target", "lora_rank", "flash_attn",
                     "dataset_dir", "preprocessing_num_workers", "overwrite_cache", "max_samples", "plot_loss",
                     "val_size", "pure_bf16", "freeze_vision_tower"},
+          .model_key = "model_name_or_path",
           .as_trained = as_trained,
           .read = read,
           .write = write};

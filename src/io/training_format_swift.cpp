@@ -6,6 +6,7 @@
 
 #include "io/training_arguments.h"
 #include "io/training_quantization.h"
+#include "io/training_towers.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
 
@@ -14,17 +15,17 @@ namespace {
 
 void refuse_methods(TrainingKeys& keys) {
   // clang-format off: several to a line
-  keys.must_be_off({"padding_free", "packing", "use_dora", "modules_to_save",
-                    "target_parameters", "target_regex", "use_galore", "galore_quantization", "lisa_activated_layers",
-                    "vit_lr", "aligner_lr", "lorap_lr_ratio", "freeze_parameters_ratio", "freeze_parameters_regex",
-                    "trainable_parameters", "trainable_parameters_regex", "use_liger_kernel", "enable_dft_loss",
-                    "enable_channel_loss", "adapters", "new_special_tokens", "max_memory", "rope_scaling",
-                    "num_labels", "rlhf_type", "reward_model", "zero_hpz_partition_size",
-                    "deepspeed_autotp_size", "use_swift_lora", "optimizer", "loss_type", "reft_args"});
+  keys.must_be_off({"use_galore", "galore_quantization", "lisa_activated_layers"}, Takes::more);
+  keys.must_be_off({"use_dora", "modules_to_save", "trainable_parameters", "trainable_parameters_regex",
+                    "enable_dft_loss", "enable_channel_loss", "new_special_tokens"}, Takes::less);
+  keys.must_be_off({"target_parameters", "target_regex", "freeze_parameters_ratio", "freeze_parameters_regex",
+                    "adapters", "zero_hpz_partition_size", "optimizer", "loss_type"}, Takes::either);
+  keys.must_be_off({"max_memory", "num_labels", "rlhf_type", "reward_model", "deepspeed_autotp_size",
+                    "use_swift_lora", "reft_args"});
   // clang-format on
-  keys.must_be("sequence_parallel_size", {"1"});
-  keys.must_be("tuner_backend", {"peft"});
-  keys.must_be("lora_bias", {"none"});
+  keys.must_be("sequence_parallel_size", {"1"}, Takes::more);
+  keys.must_be("tuner_backend", {"peft"}, Takes::more);
+  keys.must_be("lora_bias", {"none"}, Takes::less);
   keys.must_be("task_type", {"causal_lm"});
   keys.must_be("acc_strategy", {"token", "seq"});
 }
@@ -37,41 +38,45 @@ void read_tuner(TrainingKeys& keys, TrainingDraft& draft) {
     draft.spec.freeze = keys.list("freeze_parameters");
     return;
   }
-  if (tuner != "lora") keys.refuse(type && keys.find("tuner_type") ? "tuner_type" : "train_type");
+  if (tuner != "lora")
+    keys.refuse(keys.find("tuner_type")   ? "tuner_type"
+                : keys.find("train_type") ? "train_type"
+                                          : "sft_type",
+                {}, tuner == "lora_llm" ? Nearest{"lora", Takes::less} : Nearest{});
   std::vector<std::string> targets = keys.list("target_modules");
   const bool all = targets.empty() || (targets.size() == 1 && targets[0] == "all-linear");
   if (!all &&
       std::any_of(targets.begin(), targets.end(), [](const std::string& name) { return name.starts_with("all-"); }))
-    keys.refuse("target_modules");
+    keys.refuse("target_modules", {}, {"all-linear", Takes::either});
   set_lora(draft, keys.integer("lora_rank").value_or(8), keys.real("lora_alpha").value_or(32),
            keys.real("lora_dropout").value_or(0.05), all ? TextOrList("all-linear") : TextOrList(std::move(targets)));
   if (const auto dtype = keys.text("lora_dtype"); dtype && *dtype != "none" && *dtype != "None") {
     const auto known = weight_dtype(*dtype);
-    if (!known) keys.refuse("lora_dtype");
+    if (!known) keys.refuse_now("lora_dtype");
     constexpr AdapterDtype kTypes[] = {AdapterDtype::bf16, AdapterDtype::fp16, AdapterDtype::fp32};
     draft.spec.lora->adapter_dtype = kTypes[static_cast<int>(*known)];
   }
-  keys.pass_over({"use_rslora", "init_weights", "lora_ga_*", "freeze_parameters"});
+  keys.pass_over({"use_rslora", "lorap_lr_ratio", "init_weights", "lora_ga_*", "freeze_parameters"});
 }
 
 /// base_args/quant_args.py, QuantizeArguments
 void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
   const Value* method = keys.find("quant_method");
-  keys.must_be("quant_method", {"bnb"});
-  keys.must_be("quant_bits", {"4", "8"});
+  keys.must_be("quant_method", {"bnb"}, Takes::either);
+  keys.must_be("quant_bits", {"4", "8"}, Takes::either);
   if (!method || means_off(*method)) return keys.pass_over({"bnb_4bit_*"});
   const Value& config = draft.model_config();
   for (const char* key : {"vision_config", "num_experts", "num_local_experts", "n_routed_experts"})
     if (config.find(key))
-      keys.refuse("quant_method",
-                  "which modules of a model with images or experts swift does not quantize is not known here");
+      keys.refuse_now("quant_method",
+                      "which modules of a model with images or experts swift does not quantize is not known here");
   if (keys.integer("quant_bits") == 8) {
     set_quantization(keys, "quant_method", in_8bits(), draft);
     return keys.pass_over({"bnb_4bit_*"});
   }
   const auto computes = keys.text("bnb_4bit_compute_dtype");
   const auto named = computes ? weight_dtype(*computes) : std::nullopt;
-  if (computes && !named) keys.refuse("bnb_4bit_compute_dtype");
+  if (computes && !named) keys.refuse("bnb_4bit_compute_dtype", {}, {"bfloat16", Takes::either});
   const bool is_bf16 = draft.spec.dtype == WeightDtype::bf16;
   set_quantization(keys, "quant_method",
                    {.quant_type = read_quant_type(keys, "bnb_4bit_quant_type"),
@@ -82,20 +87,17 @@ void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
                    draft);
 }
 
-/// With images, what swift freezes by default, by the names of LLaVA and Qwen2-VL (swift/model/model_arch.py).
+/// The parts of a model with images that swift freezes by default (swift/model/model_arch.py).
 void read_towers(TrainingKeys& keys, TrainingDraft& draft) {
-  const bool llm = keys.boolean("freeze_llm").value_or(false), vit = keys.boolean("freeze_vit").value_or(true),
-             aligner = keys.boolean("freeze_aligner").value_or(true);
-  if (!draft.model_config().find("vision_config")) return;
-  if (draft.spec.lora) {
-    if (!vit || !aligner || llm)
-      keys.refuse("freeze_vit", "adapters outside of the language model are not predicted from this file");
-    return;
-  }
-  std::vector<std::string>& freeze = draft.spec.freeze;
-  if (llm) freeze.insert(freeze.end(), {"language_model", "lm_head"});
-  if (vit) freeze.insert(freeze.end(), {"vision_tower", "visual.patch_embed", "visual.blocks"});
-  if (aligner) freeze.insert(freeze.end(), {"multi_modal_projector", "visual.merger"});
+  const FrozenTowers frozen{.vision = keys.boolean("freeze_vit").value_or(true),
+                            .projector = keys.boolean("freeze_aligner").value_or(true),
+                            .language = keys.boolean("freeze_llm").value_or(false)};
+  if (!has_images(draft)) return;
+  if (!draft.spec.lora) return freeze_towers(frozen, draft.spec);
+  if (frozen.language)
+    keys.refuse("freeze_llm", "adapters beside a language model without them are not predicted",
+                {"false", Takes::more});
+  keep_targets_in_language(keys, "freeze_vit", frozen, draft);
 }
 
 /// swift/config/zero*.json, which --deepspeed names.
@@ -128,18 +130,20 @@ void read_step(TrainingKeys& keys, TrainingArguments& arguments, TrainingDraft& 
   arguments.accumulation = 0;
   arguments.checkpointing = true;
   arguments.weight_decay = 0.1;
-  read_training_arguments(keys, arguments);
+  draft.reads_image_limits = true;  // by qwen_vl_utils and its own templates (swift/template/templates)
+  read_training_arguments(keys, arguments, draft);
   if (!keys.boolean("bf16") && !keys.boolean("fp16")) {
     // base_args/model_args.py, _init_mixed_precision
     arguments.bf16 = draft.spec.dtype == WeightDtype::bf16;
     arguments.fp16 = !arguments.bf16;
   }
-  if (const auto processes = keys.integer("nproc_per_node"))
-    arguments.accelerate_processes = *processes * keys.integer("nnodes").value_or(1);
   if (arguments.deepspeed && arguments.deepspeed->as_text())
     if (const auto shipped = shipped_deepspeed(*arguments.deepspeed->as_text())) arguments.deepspeed = *shipped;
-  if (arguments.fsdp && !means_off(*arguments.fsdp)) keys.refuse("fsdp", "FSDP by swift's own files is not predicted");
-  const std::int64_t world = std::max<std::int64_t>({draft.files.gpus, arguments.accelerate_processes, 1});
+  if (const Value* fsdp = keys.find("fsdp"); fsdp && !means_off(*fsdp)) {
+    keys.refuse("fsdp", "FSDP by swift's own files is not predicted", {"DDP", Takes::more});
+    arguments.fsdp.reset();
+  }
+  const std::int64_t world = std::max<std::int64_t>({draft.files.gpus, arguments.processes, 1});
   const std::int64_t samples = std::max<std::int64_t>(arguments.batch, 1) * world;
   if (arguments.accumulation == 0) arguments.accumulation = std::max<std::int64_t>(1, (16 + samples - 1) / samples);
   // trainers/mixin.py, _fix_gradient_checkpointing
@@ -153,21 +157,22 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   const Value* dtype = keys.find_any({"torch_dtype", "dtype"});
   const std::string type = dtype ? lenient_text(*dtype).value_or("") : "auto";
   const auto known = weight_dtype(type);
-  if (!known && type != "auto") keys.refuse(keys.find("torch_dtype") ? "torch_dtype" : "dtype");
+  if (!known && type != "auto") keys.refuse_now(keys.find("torch_dtype") ? "torch_dtype" : "dtype");
   draft.spec.dtype = known ? *known : dtype_of_config(draft);
   read_step(keys, arguments, draft);
-  read_attention(keys, "attn_impl", draft.spec);
+  read_attention(keys, "attn_impl", draft);
+  read_packing(keys, "packing", draft);
+  if (!keys.boolean("packing").value_or(false)) read_packing(keys, "padding_free", draft);
   read_tuner(keys, draft);
   read_quantization(keys, draft);
   read_towers(keys, draft);
+  if (const auto pixels = keys.integer("max_pixels")) take_image_limit("max_pixels", *pixels, draft);
   apply_training_arguments(keys, arguments, draft);
   draft.spec = loaded_onto_its_device(std::move(draft.spec));  // model/utils.py, get_default_device_map
-  draft.spec.seq = keys.integer("max_length").value_or(0);
-  draft.assume(draft.spec.seq > 0 ? fmt::format("every sample has max_length tokens, {}", draft.spec.seq)
-                                  : "every sample is as long as the model takes");
+  draft.take_length("max_length", keys.integer("max_length").value_or(0));
   draft.assume("every token of a sample has a label: swift computes no logits for others (use_logits_to_keep)");
   // clang-format off: several to a line
-  keys.pass_over({"dataset*", "val_dataset", "split_dataset_ratio", "cached_*", "streaming", "interleave_prob",
+  keys.pass_over({"dataset*", "vit_lr", "aligner_lr", "val_dataset", "split_dataset_ratio", "cached_*", "streaming", "interleave_prob",
                   "stopping_strategy", "shuffle_*", "train_dataloader_shuffle", "model_type", "model_revision",
                   "model_author", "model_name", "use_hf", "hub_*", "custom_*", "external_plugins", "strict", "system", "template*",
                   "truncation_strategy", "norm_bbox", "agent_template", "response_prefix", "loss_scale", "add_version",
@@ -175,10 +180,10 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
                   "problem_type", "device_map", "max_model_len", "lazy_tokenize", "load_from_cache_file",
                   "vit_gradient_checkpointing", "use_logits_to_keep", "router_aux_loss_coef", "galore_*",
                   "hqq_axis", "check_model", "metric", "callbacks", "early_stop_interval", "max_epochs", "swanlab_*",
-                  "use_chat_template", "padding_side", "remove_unused_columns", "max_pixels", "enable_thinking",
+                  "use_chat_template", "padding_side", "remove_unused_columns", "enable_thinking",
                   "preserve_thinking", "add_non_thinking_prefix", "use_ray", "device_groups", "max_new_tokens", "temperature", "lisa_step_interval",
-                  "resume_only_model", "safe_serialization", "max_shard_size", "ddp_timeout", "packing_*", "columns",
-                  "remap", "experts_impl", "nproc_per_node", "nnodes", "llamapro_*", "adalora_*", "vera_*", "boft_*"});
+                  "resume_only_model", "safe_serialization", "max_shard_size", "ddp_timeout", "packing_*", "columns", "rope_scaling",
+                  "remap", "experts_impl", "llamapro_*", "adalora_*", "vera_*", "boft_*"});
   // clang-format on
 }
 
@@ -224,9 +229,10 @@ TrainingFormat training_format_swift() {
   return {.name = "swift",
           .title = "ms-swift",
           .version = "4.0",
-          .signs = {"model", "tuner_type", "train_type", "split_dataset_ratio", "target_modules", "attn_impl",
-                    "max_length", "model_author", "model_name", "system", "quant_bits", "quant_method", "freeze_vit",
+          .signs = {"tuner_type", "train_type", "split_dataset_ratio", "target_modules", "attn_impl", "max_length",
+                    "model_author", "model_name", "system", "quant_bits", "quant_method", "freeze_vit",
                     "load_from_cache_file", "lora_rank", "truncation_strategy"},
+          .model_key = "model",
           .as_trained = loaded_onto_its_device,
           .read = read,
           .write = write};

@@ -65,8 +65,8 @@ void read_model(TrainingKeys model, TrainingDraft& draft) {
   if (draft.files.has_model) return;
   if (name != "llama3") {
     if (assets.empty())
-      model.refuse("name", "its sizes are not known here",
-                   "name its config.json: tidemark predict CONFIG --trainer FILE");
+      model.refuse_now("name", "its sizes are not known here",
+                       "name its config.json: tidemark predict CONFIG --trainer FILE");
     draft.model = assets;
     draft.assume("the model is that of config.json in hf_assets_path, whatever the flavor");
     return;
@@ -74,14 +74,14 @@ void read_model(TrainingKeys model, TrainingDraft& draft) {
   for (const Flavor& known : kFlavors)
     if (known.name == flavor) draft.config = config_of(known, draft.spec.seq);
   if (!draft.config)
-    model.refuse("flavor", fmt::format("{} is not predicted", Value(flavor).quoted()),
-                 "debugmodel, 8B, 70B and 405B are");
+    model.refuse_now("flavor", fmt::format("{} is not predicted", Value(flavor).quoted()),
+                     "debugmodel, 8B, 70B and 405B are");
 }
 
 WeightDtype read_weights(TrainingKeys& keys, std::string_view key, std::string_view initial) {
   const std::string name = keys.text(key).value_or(std::string(initial));
   if (name == "float32") return WeightDtype::fp32;
-  if (name != "bfloat16") keys.refuse(key);
+  if (name != "bfloat16") keys.refuse_now(key);
   return WeightDtype::bf16;
 }
 
@@ -99,7 +99,7 @@ Degrees read_degrees(TrainingKeys& keys, TrainingDraft& draft) {
                   .shards = keys.integer("data_parallel_shard_degree").value_or(-1),
                   .context = keys.integer("context_parallel_degree").value_or(1)};
   if (std::min(degrees.copies, degrees.context) < 1 || degrees.shards == 0)
-    keys.refuse("data_parallel_shard_degree", "a degree is 1 or more");
+    keys.refuse_now("data_parallel_shard_degree", "a degree is 1 or more");
   const std::int64_t rest = degrees.copies * degrees.context;
   std::int64_t world = draft.files.gpus;
   if (world == 0) {
@@ -108,9 +108,9 @@ Degrees read_degrees(TrainingKeys& keys, TrainingDraft& draft) {
   }
   if (degrees.shards < 0) degrees.shards = std::max<std::int64_t>(world / rest, 1);
   if (degrees.shards * rest != world)
-    keys.refuse("data_parallel_shard_degree",
-                fmt::format("the degrees are of {} GPUs, and there are {}", degrees.shards * rest, world),
-                "leave it at -1, for what is left");
+    keys.refuse_now("data_parallel_shard_degree",
+                    fmt::format("the degrees are of {} GPUs, and there are {}", degrees.shards * rest, world),
+                    "leave it at -1, for what is left");
   draft.spec.gpus = world;
   return degrees;
 }
@@ -167,14 +167,14 @@ std::int64_t layers_of(TrainingDraft& draft) {
 void read_activation_checkpoint(TrainingKeys keys, TrainingDraft& draft) {
   Spec& spec = draft.spec;
   const std::string mode = keys.text("mode").value_or("selective");
-  if (mode != "none" && mode != "full" && mode != "selective") keys.refuse("mode");
+  if (mode != "none" && mode != "full" && mode != "selective") keys.refuse_now("mode");
   if (mode != "none") spec.checkpointing = Checkpointing::non_reentrant;
   const Value* option = keys.find("selective_ac_option");
   const auto every = option ? lenient_integer(*option) : std::optional<std::int64_t>(2);
   if (mode == "selective") {
     if (!every || *every < 0)
-      keys.refuse("selective_ac_option", "which results are kept of every second product is not predicted",
-                  "a whole number, of which each n-th layer is checkpointed, is");
+      keys.refuse_now("selective_ac_option", "which results are kept of every second product is not predicted",
+                      "a whole number, of which each n-th layer is checkpointed, is");
     for (std::int64_t layer = *every - 1; *every > 1 && layer < layers_of(draft); layer += *every)
       spec.checkpoint_layers.push_back(fmt::format("{}", layer));
     if (*every > 1 && spec.checkpoint_layers.empty()) spec.checkpointing = Checkpointing::none;
@@ -188,8 +188,8 @@ void read_activation_checkpoint(TrainingKeys keys, TrainingDraft& draft) {
 
 void read_optimizer(TrainingKeys keys, TrainingDraft& draft) {
   const std::string name = keys.text("name").value_or("AdamW"), how = keys.text("implementation").value_or("fused");
-  if (name != "AdamW" && name != "Adam") keys.refuse("name");
-  if (how != "fused" && how != "foreach" && how != "for-loop") keys.refuse("implementation");
+  if (name != "AdamW" && name != "Adam") keys.refuse_now("name");
+  if (how != "fused" && how != "foreach" && how != "for-loop") keys.refuse_now("implementation");
   draft.spec.optimizer = name == "AdamW" ? OptimizerName::adamw : OptimizerName::adam;
   draft.spec.optimizer_impl = how == "fused"     ? OptimizerImpl::fused
                               : how == "foreach" ? OptimizerImpl::foreach
@@ -204,7 +204,7 @@ void read_optimizer(TrainingKeys keys, TrainingDraft& draft) {
 WeightDtype read_step(TrainingKeys& training, TrainingDraft& draft) {
   Spec& spec = draft.spec;
   spec.batch = training.integer("local_batch_size").value_or(8);
-  spec.seq = training.integer("seq_len").value_or(2048);
+  draft.take_length("seq_len", training.integer("seq_len").value_or(2048));
   spec.max_grad_norm = training.real("max_norm").value_or(1);
   spec.zero_grad = ZeroGrad::before_forward;
   spec.use_cache = UseCache::no;
@@ -217,8 +217,8 @@ void read_accumulation(TrainingKeys& training, Spec& spec) {
   const std::int64_t each = spec.batch * (spec.gpus / (spec.cp ? spec.cp->degree : 1)),
                      whole = training.integer("global_batch_size").value_or(-1);
   if (whole >= 0 && (each < 1 || whole < each || whole % each != 0))
-    training.refuse("global_batch_size",
-                    fmt::format("{} is no multiple of the {} samples of a pass on all GPUs", whole, each));
+    training.refuse_now("global_batch_size",
+                        fmt::format("{} is no multiple of the {} samples of a pass on all GPUs", whole, each));
   spec.grad_accumulation = whole < 0 ? 1 : whole / each;
 }
 
@@ -233,16 +233,14 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   const bool offloads = training.boolean("enable_cpu_offload").value_or(false);
   if (offloads && draft.spec.fsdp2) draft.spec.fsdp2->offload_policy = Offload::cpu;
   if (offloads && !draft.spec.fsdp2)
-    training.refuse("enable_cpu_offload", "the weights of what is not sharded would be moved by hand");
+    training.refuse_now("enable_cpu_offload", "the weights of what is not sharded would be moved by hand");
   training.pass_over({"dataset*", "steps", "gc_*", "dataloader"});
   draft.note_unread(training, "training");
   for (const char* section : {"compile", "validation", "fault_tolerance", "memory_estimation"})
     keys.map(section).must_be_off({"enable"});
   keys.map("checkpoint").must_be_off({"create_seed_checkpoint"});
   keys.pass_over({"job", "profiling", "metrics", "lr_scheduler", "comm", "quantize", "experimental", "debug"});
-  draft.assume(fmt::format(
-      "every sample has seq_len tokens, {}; torchtitan lets go of the logits in front of the backward pass, and they are held here",
-      draft.spec.seq));
+  draft.assume("torchtitan releases the logits in front of the backward pass, and they are held here");
 }
 
 Value parallelism_of(const Spec& spec) {

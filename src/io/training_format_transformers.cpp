@@ -9,23 +9,25 @@ namespace {
 
 void read(TrainingKeys& keys, TrainingDraft& draft) {
   TrainingArguments arguments;
-  read_training_arguments(keys, arguments);
   draft.model = keys.text("model_name_or_path").value_or("");
+  read_training_arguments(keys, arguments, draft);
   // The arguments of transformers' own examples, which stand in the same file.
-  const auto block = keys.find_any({"block_size", "max_seq_length", "max_length"});
-  if (block) draft.spec.seq = lenient_integer(*block).value_or(0);
+  const auto* const block = keys.find_any({"block_size", "max_seq_length", "model_max_length", "max_length"});
+  draft.take_length("block_size", block ? lenient_integer(*block).value_or(0) : 0);
   std::string dtype = keys.text("torch_dtype").value_or(keys.text("dtype").value_or("auto"));
   if (dtype != "auto") {
     const auto known = weight_dtype(dtype);
-    if (!known) keys.refuse("torch_dtype");
+    if (!known) keys.refuse_now("torch_dtype");
     draft.spec.dtype = *known;
   } else {
     draft.spec.dtype = dtype_of_config(draft);
     draft.assume("the weights have the type that config.json says, as from_pretrained makes them (--dtype)");
   }
-  read_attention(keys, "attn_implementation", draft.spec);
+  read_attention(keys, "attn_implementation", draft);
   apply_training_arguments(keys, arguments, draft);
-  if (draft.spec.seq > 0) draft.assume("every sample is as long as the longest that is taken");
+  keys.pass_over({"dataset_*", "data_path", "train_file", "validation_*", "preprocessing_*", "config_name",
+                  "tokenizer_name", "cache_dir", "use_fast_tokenizer", "model_revision", "trust_remote_code",
+                  "low_cpu_mem_usage", "streaming", "max_train_samples", "max_eval_samples"});
 }
 
 /// Writes the arguments that transformers' examples read, and the command that starts them.
@@ -58,6 +60,8 @@ TrainingFormat training_format_transformers() {
           .signs = {"per_device_train_batch_size", "gradient_accumulation_steps", "output_dir", "num_train_epochs",
                     "max_steps", "learning_rate"},
           .is_base = true,
+          .own_signs = {"block_size", "dataset_config_name", "train_file", "validation_file", "model_max_length",
+                        "data_path"},
           .read = read,
           .write = write};
 }

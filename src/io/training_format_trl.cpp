@@ -21,7 +21,7 @@ void read_lora(TrainingKeys& keys, TrainingDraft& draft) {
            targets.empty() ? TextOrList("")
            : all           ? TextOrList("all-linear")
                            : TextOrList(std::move(targets)));
-  keys.must_be_off({"use_dora", "lora_target_parameters", "lora_modules_to_save"});
+  keys.must_be_off({"use_dora", "lora_target_parameters", "lora_modules_to_save"}, Takes::less);
   keys.must_be("lora_task_type", {"CAUSAL_LM"});
   keys.pass_over({"use_rslora"});
 }
@@ -29,7 +29,7 @@ void read_lora(TrainingKeys& keys, TrainingDraft& draft) {
 void read_4bit(TrainingKeys& keys, TrainingDraft& draft) {
   keys.pass_over({"load_in_8bit"});
   if (const auto dtype = keys.text("dtype"); dtype && !weight_dtype(*dtype))
-    keys.refuse("dtype", "quantized weights need a type to compute in", "bfloat16, float16 or float32");
+    keys.refuse("dtype", "quantized weights need a type to compute in", {"bfloat16", Takes::either});
   set_quantization(keys, "load_in_4bit",
                    {.quant_type = read_quant_type(keys, "bnb_4bit_quant_type"),
                     .use_double_quant = keys.boolean("use_bnb_nested_quant").value_or(false),
@@ -69,48 +69,65 @@ Spec as_trained(Spec spec) {
 
 void read_dtype(TrainingKeys& keys, TrainingDraft& draft) {
   TrainingKeys init = keys.map("model_init_kwargs");
-  std::string dtype =
-      init.text("dtype").value_or(init.text("torch_dtype").value_or(keys.text("dtype").value_or("float32")));
+  std::string dtype = init.text("dtype").value_or(
+      init.text("torch_dtype").value_or(keys.text("dtype").value_or(keys.text("torch_dtype").value_or("float32"))));
   const auto known = weight_dtype(dtype);
-  if (!known && dtype != "auto") keys.refuse("dtype");
+  if (!known && dtype != "auto") keys.refuse_now("dtype");
   draft.spec.dtype = known ? *known : dtype_of_config(draft);
-  read_attention(keys, "attn_implementation", draft.spec);
-  read_attention(init, "attn_implementation", draft.spec);
-  init.must_be_off({"quantization_config", "device_map"});
+  read_attention(keys, "attn_implementation", draft);
+  read_attention(init, "attn_implementation", draft);
+  init.must_be_off({"quantization_config"});
+  init.must_be_off({"device_map"}, Takes::either);
 }
 
 void read(TrainingKeys& keys, TrainingDraft& draft) {
   TrainingArguments arguments;
   arguments.checkpointing = true;
-  read_training_arguments(keys, arguments);
+  draft.model = keys.text("model_name_or_path").value_or("");
+  read_training_arguments(keys, arguments, draft);
   // base_config.py, __post_init__
   if (!keys.boolean("bf16")) arguments.bf16 = !arguments.fp16;
-  draft.model = keys.text("model_name_or_path").value_or("");
   read_dtype(keys, draft);
   read_lora(keys, draft);
   read_quantization(keys, draft);
-  keys.must_be_off({"padding_free", "activation_offloading", "chat_template_path"});
-  if (keys.boolean("packing").value_or(false) && keys.text("packing_strategy").value_or("bfd") != "wrapped")
-    keys.refuse("packing", "packed samples, which attend to their own alone, are not predicted",
-                "packing_strategy: wrapped is");
-  keys.must_be("loss_type", {"nll", "chunked_nll"});
-  keys.must_be("pad_to_multiple_of", {"auto"});
+  keys.must_be_off({"chat_template_path"}, Takes::either);
+  if (keys.text("packing_strategy").value_or("bfd") != "wrapped") read_packing(keys, "packing", draft);
+  if (!keys.boolean("packing").value_or(false)) read_packing(keys, "padding_free", draft);
+  keys.must_be("loss_type", {"nll", "chunked_nll"}, Takes::either);
+  keys.must_be("pad_to_multiple_of", {"auto"}, Takes::less);
   // Of other trainers, whose files look the same.
   for (const char* key : {"beta", "num_generations", "max_completion_length", "max_prompt_length",
                           "precompute_ref_log_probs", "ref_model_mixup_alpha", "vllm_mode", "use_vllm"})
     if (keys.find(key)) keys.refuse(key, fmt::format("{} is no key of `trl sft`, the trainer that is predicted", key));
-  draft.spec.seq = keys.integer("max_length").value_or(1024);
-  if (const auto processes = keys.integer("num_processes")) arguments.accelerate_processes = *processes;
+  draft.take_length("max_length",
+                    keys.integer(keys.find("max_seq_length") ? "max_seq_length" : "max_length").value_or(1024));
+  if (const auto processes = keys.integer("num_processes")) arguments.processes = *processes;
   if (const auto file = keys.text("accelerate_config"); file && !draft.files.accelerate)
-    read_accelerate(draft.files.read(*file), arguments, *file);
+    read_accelerate(draft.files.read(*file), arguments, *file, draft);
   apply_training_arguments(keys, arguments, draft);
-  draft.assume(fmt::format("every sample has max_length tokens, {}", draft.spec.seq));
   draft.spec.loop = LoopKind::sft_trainer;
   load_as_trl_does(draft.spec);
-  keys.pass_over({"dataset_*", "datasets", "streaming", "packing_strategy", "eval_packing", "completion_only_loss",
-                  "assistant_only_loss", "eos_token", "pad_token", "truncation_mode", "shuffle_dataset",
-                  "trust_remote_code", "model_revision", "router_aux_loss_coef", "gradient_checkpointing_kwargs",
-                  "ignore_bias_buffers", "env", "machine_rank", "num_machines"});
+  keys.pass_over({"dataset_*",
+                  "datasets",
+                  "streaming",
+                  "packing_strategy",
+                  "eval_packing",
+                  "completion_only_loss",
+                  "assistant_only_loss",
+                  "eos_token",
+                  "pad_token",
+                  "truncation_mode",
+                  "shuffle_dataset",
+                  "trust_remote_code",
+                  "chat_template",
+                  "model_revision",
+                  "router_aux_loss_coef",
+                  "gradient_checkpointing_kwargs",
+                  "ignore_bias_buffers",
+                  "machine_rank",
+                  "num_machines",
+                  "packing",
+                  "dataloader_*"});
 }
 
 std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
@@ -158,6 +175,7 @@ TrainingFormat training_format_trl() {
           .signs = {"dataset_name", "use_peft", "lora_r", "lora_target_modules", "max_length", "loss_type",
                     "dataset_text_field", "dataset_train_split", "packing_strategy", "model_init_kwargs",
                     "assistant_only_loss", "padding_free", "completion_only_loss"},
+          .model_key = "model_name_or_path",
           .loop = LoopKind::sft_trainer,
           .as_trained = as_trained,
           .read = read,

@@ -6,8 +6,10 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/check.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "io/value_json.h"
 
 namespace tidemark::io {
 namespace {
@@ -41,6 +43,12 @@ std::vector<std::string> split(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return parts;
+}
+
+/// The value that turns off a key of such a value.
+std::string off_of(const Value& value) {
+  if (lenient_boolean(value)) return "false";
+  return lenient_real(value) ? "0" : "none of it";
 }
 
 }  // namespace
@@ -92,7 +100,8 @@ bool means_off(const Value& value) {
   return text.empty() || text == "none" || text == "null" || text == "disabled";
 }
 
-TrainingKeys::TrainingKeys(const Value& map, ValuePath path) : map_(Value::Map()), path_(std::move(path)) {
+TrainingKeys::TrainingKeys(const Value& map, ValuePath path, Refusals& refusals)
+    : map_(Value::Map()), path_(std::move(path)), refusals_(&refusals) {
   if (!map.as_map()) fail_expected("a map", map, path_);
   for (const Value::Item& item : *map.as_map()) {
     std::string key = item.key;
@@ -161,30 +170,41 @@ std::vector<std::string> TrainingKeys::list(std::string_view key) {
 
 TrainingKeys TrainingKeys::map(std::string_view key) {
   const Value* found = find(key);
-  return {found ? *found : Value(Value::Map()), at(key)};
+  const std::string* text = found ? found->as_text() : nullptr;  // as a command line has it: '{"use_reentrant": false}'
+  if (text && text->starts_with('{')) return {value_from_python_json(*text, at(key).text()), at(key), *refusals_};
+  return {found ? *found : Value(Value::Map()), at(key), *refusals_};
 }
 
-void TrainingKeys::must_be_off(std::initializer_list<std::string_view> keys) {
+void TrainingKeys::must_be_off(std::initializer_list<std::string_view> keys, std::optional<Takes> takes) {
   for (const std::string_view key : keys)
-    if (const Value* found = find(key); found && !means_off(*found)) refuse(key);
+    if (const Value* found = find(key); found && !means_off(*found))
+      refuse(key, {}, takes ? Nearest{off_of(*found), *takes} : Nearest{});
 }
 
-void TrainingKeys::must_be(std::string_view key, std::initializer_list<std::string_view> values) {
+void TrainingKeys::must_be(std::string_view key, std::initializer_list<std::string_view> values,
+                           std::optional<Takes> takes) {
   const Value* found = find(key);
   if (!found || means_off(*found)) return;
   const auto text = lenient_text(*found);
   if (!text ||
       std::none_of(values.begin(), values.end(), [&](std::string_view value) { return lower(value) == lower(*text); }))
-    refuse(key);
+    refuse(key, {}, takes ? Nearest{std::string(*values.begin()), *takes} : Nearest{});
 }
 
-void TrainingKeys::refuse(std::string_view key, const std::string& why, const std::string& hint) {
+void TrainingKeys::refuse(std::string_view key, const std::string& why, Nearest nearest, const std::string& hint) {
   const Value* found = map_.find(key);
-  throw Error(
-      Errc::unsupported,
-      why.empty() ? fmt::format("{} decides memory, and is not predicted", found ? found->quoted() : "it") : why,
-      at(key).text(found ? found->line() : 0),
-      hint.empty() ? "`tidemark run` runs the program itself, whatever it uses" : hint);
+  refusals_->add({.where = at(key).text(found ? found->line() : 0),
+                  .why = why.empty()
+                             ? fmt::format("{} decides memory, and is not predicted", found ? found->quoted() : "it")
+                             : why,
+                  .hint = hint,
+                  .nearest = std::move(nearest)});
+}
+
+void TrainingKeys::refuse_now(std::string_view key, const std::string& why, const std::string& hint) {
+  refuse(key, why, {}, hint);
+  refusals_->check(path_.file);
+  throw InternalError("a refusal was not thrown");
 }
 
 void TrainingKeys::pass_over(const KeyNames& names) {

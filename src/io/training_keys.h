@@ -1,5 +1,5 @@
-// Takes the keys of a trainer's own file one by one, leniently: dashes for underscores, numbers and truths as texts,
-// lists as texts.  What decides memory and is not modelled is refused by name; what nobody asked for is remembered.
+// Takes the keys of a trainer's own file one by one, leniently: dashes for underscores, numbers and booleans as
+// strings, lists as strings.  Keys that decide memory and are not modelled are collected with their nearest value.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "base/value_reader.h"
+#include "io/training_refusals.h"
 
 namespace tidemark::io {
 
 class TrainingKeys {
  public:
-  /// A copy of the map, its keys with underscores.  Throws Error{bad_value} when it is none.
-  TrainingKeys(const Value& map, ValuePath path);
+  /// A copy of the map, its keys with underscores.  Throws Error{bad_value} when it is none.  `refusals` outlives it.
+  TrainingKeys(const Value& map, ValuePath path, Refusals& refusals);
 
   /// The value, or nullptr where it is absent or null.  The key counts as read.
   const Value* find(std::string_view key);
@@ -32,10 +33,14 @@ class TrainingKeys {
   TrainingKeys map(std::string_view key);
 
   /// What decides memory and is not modelled: null, false, 0, "", "none", "no" and an empty list or map are right, and
-  /// the values that are named.  Throws Error{unsupported} naming the key for any other.
-  void must_be_off(std::initializer_list<std::string_view> keys);
-  void must_be(std::string_view key, std::initializer_list<std::string_view> values);
-  [[noreturn]] void refuse(std::string_view key, const std::string& why = {}, const std::string& hint = {});
+  /// the values that are named.  Refuses any other; `takes` says how training without it compares, if it is nearest.
+  void must_be_off(std::initializer_list<std::string_view> keys, std::optional<Takes> takes = {});
+  void must_be(std::string_view key, std::initializer_list<std::string_view> values, std::optional<Takes> takes = {});
+  /// Notes that the key's value is not predicted.  The caller goes on with the nearest value.
+  void refuse(std::string_view key, const std::string& why = {}, Nearest nearest = {}, const std::string& hint = {});
+  /// The same of what leaves nothing to go on with: throws Error{unsupported} for all that was refused so far.
+  [[noreturn]] void refuse_now(std::string_view key, const std::string& why = {}, const std::string& hint = {});
+  Refusals& refusals() const { return *refusals_; }
 
   /// Keys that do not decide memory.  One that ends in `*` stands for all that begin so.
   void pass_over(const KeyNames& names);
@@ -49,6 +54,7 @@ class TrainingKeys {
 
   Value map_;
   ValuePath path_;
+  Refusals* refusals_;
   std::set<std::string, std::less<>> read_;
 };
 
