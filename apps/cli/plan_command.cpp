@@ -36,7 +36,9 @@ Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t
   Asking asking;
   SpecOptions options = plan.spec;
   take_spec_file(options);
-  if (const LoopKind loop = loop_of_all(plan.wishes.trainers); loop != LoopKind::plain && !options.said.find("loop"))
+  const bool has_file = !options.trainer.file.empty() || is_training_file(options.config);
+  if (const LoopKind loop = loop_of_all(plan.wishes.trainers);
+      !has_file && loop != LoopKind::plain && !options.said.find("loop"))
     options.said.set("loop", kLoopNames[static_cast<std::size_t>(loop)]);
   const Value file = options.file.empty() ? Value::Map() : spec_of_file(options.file);
   const std::string name = gpu.empty() ? answers::card_said({&options.said, &file}) : gpu;
@@ -46,7 +48,7 @@ Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t
     options.said.set("gpu", asking.place.card);
   }
   options.gpus = asking.place.gpus * nodes > 1 ? asking.place.gpus * nodes : 0;
-  if (options.file.empty() && options.trainer.file.empty() && !is_training_file(options.config))
+  if (options.file.empty() && !has_file)
     options.said = merged(beginning_of_written(plan.writes, std::max<std::int64_t>(options.gpus, 1)), options.said);
   asking.asked = read_asked(options);
   asking.options = std::move(options);
@@ -55,7 +57,10 @@ Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t
 }
 
 plan::Question question_of(const Asking& asking, const PlanOptions& options) {
-  return answers::question_of(asking.asked.spec, asking.place.gpus, options.wishes);
+  plan::Question question = answers::question_of(asking.asked.spec, asking.place.gpus, options.wishes);
+  question.bounds.can_be_said =
+      said_by_all(options.wishes.trainers, !options.writes.empty(), question.spec, asking.asked.model_config);
+  return question;
 }
 
 plan::Engine engine_of(Asking& asking, const PlanOptions& options) {
@@ -108,6 +113,8 @@ int tell(const Asking& asking, const PlanOptions& options, const std::string& te
   for (const std::string& assumption : asking.asked.assumptions) fmt::print(to, "  assumed: {}\n", assumption);
   fmt::print(to, "  the first, alone:\n    {}", command_of(asking.options, plan.answers.front()));
   const std::string* model = asking.asked.spec.model.as_text();
+  for (const std::string& trainer : options.trainers_of_file)
+    fmt::print(to, "{}", in_keys_of(trainer, asking.asked.spec, plan.answers.front().spec, asking.asked.model_config));
   fmt::print(to, "{}",
              write_answer(options.writes, plan.answers.front(), model ? *model : "", asking.asked.model_config, card));
   return 0;
@@ -314,6 +321,13 @@ void read_plan(const CLI::App& command, std::optional<std::vector<std::string>> 
   if (program) read_vary_options(command, std::move(*program), options.vary);
   options.vary.quiet = options.quiet;
   for (const std::string& trainer : trainers_of(options.writes)) options.wishes.trainers.push_back(trainer);
+  const SpecOptions& asked = options.spec;
+  const std::string& file =
+      asked.trainer.file.empty() && is_training_file(asked.config) ? asked.config : asked.trainer.file;
+  const io::TrainingFormat* format = format_of_training_file(file);
+  if (!format || !format->write) return;
+  options.trainers_of_file = {std::string(format->name)};
+  if (options.wishes.trainers.empty()) options.wishes.trainers = options.trainers_of_file;
 }
 
 int plan(const PlanOptions& options) {

@@ -16,8 +16,9 @@ struct PlanOptions {
   std::vector<std::string> cards;  // --cheapest, whose prices stand in a file
   std::string prices, json;
   bool ray = false, quiet = false;
-  std::vector<std::string> writes;  // --write FORMAT=PATH
-  VaryOptions vary;                 // of a command behind --
+  std::vector<std::string> writes;            // --write FORMAT=PATH
+  std::vector<std::string> trainers_of_file;  // the format of the trainer's file, if one is given and can be written
+  VaryOptions vary;                           // of a command behind --
 };
 
 }  // namespace tidemark::cli

@@ -68,6 +68,38 @@ Value beginning_of_written(const std::vector<std::string>& writes, std::int64_t 
   return keys;
 }
 
+std::function<bool(const Spec&)> said_by_all(const std::vector<std::string>& trainers, bool is_written, Spec begin,
+                                             const Value& model_config) {
+  const auto known = [is_written](Spec spec) {
+    if (!is_written) spec.allocator.clear();
+    return spec;
+  };
+  std::vector<std::function<bool(const Spec&)>> each;
+  for (const std::string& trainer : trainers)
+    if (auto one = io::said_by_written(trainer, known(begin), model_config)) each.push_back(std::move(one));
+  if (each.empty()) return {};
+  return [each, known](const Spec& spec) {
+    return std::all_of(each.begin(), each.end(), [&](const auto& can_say) { return can_say(known(spec)); });
+  };
+}
+
+std::string in_keys_of(const std::string& trainer, const Spec& from, const Spec& to, const Value& model_config) {
+  const auto answer = [&](const Spec& spec) {
+    return io::TrainingAnswer{.spec = spec, .model = "model", .model_config = model_config, .peak = {}, .card = {}};
+  };
+  std::string keys = io::changed_keys(trainer, answer(from), answer(to));
+  if (from.allocator != to.allocator)
+    keys = fmt::format("# environment: PYTORCH_CUDA_ALLOC_CONF={}\n", to.allocator) + keys;
+  if (keys.empty()) return {};
+  std::string text = fmt::format("  in the file of {}:\n", trainer);
+  for (std::size_t begin = 0; begin < keys.size();) {
+    const std::size_t end = std::min(keys.find('\n', begin), keys.size());
+    text += "    " + keys.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return text;
+}
+
 std::string write_answer(const std::vector<std::string>& writes, const plan::Planned& answer, const std::string& model,
                          const Value& model_config, const Card& card) {
   std::string lines;

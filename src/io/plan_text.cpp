@@ -49,7 +49,7 @@ void add_options(const Value& keys, const std::string& prefix, std::string& text
     } else if (const bool* truth = item.value.as_bool()) {
       text += space + (*truth ? "--" : "--no-") + option;
     } else if (item.value.is_null()) {
-      text += space + "(without " + option + ")";
+      text += space + "--no-" + option;
     } else {
       text += space + "--" + option + " " + written(item.value);
     }

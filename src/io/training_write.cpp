@@ -64,9 +64,8 @@ void first_key(const Value& change, std::string& key, std::string& value) {
   value = item.value.quoted();
 }
 
-void check_read_back(const TrainingFormat& format, const TrainingAnswer& answer,
-                     const std::vector<WrittenFile>& files) {
-  if (!format.read) return;
+/// Keys of a spec that the files say otherwise than meant, with the meant values.
+Value unsaid(const TrainingFormat& format, const TrainingAnswer& answer, const std::vector<WrittenFile>& files) {
   const TrainingFiles with{.read =
                                [&](const std::string& path) {
                                  for (const WrittenFile& file : files)
@@ -78,12 +77,53 @@ void check_read_back(const TrainingFormat& format, const TrainingAnswer& answer,
                            .has_model = true};
   const Value keys = value_of_training_file(files.front().text, files.front().path);
   const TrainingConfig read = read_training_config(format, keys, files.front().path, with);
-  const Spec said = comparable(read_spec(read.spec)), meant = comparable(answer.spec);
-  const Value change = changes_of(said, meant);
+  return changes_of(comparable(read_spec(read.spec)), comparable(answer.spec));
+}
+
+void check_read_back(const TrainingFormat& format, const TrainingAnswer& answer,
+                     const std::vector<WrittenFile>& files) {
+  if (!format.read) return;
+  const Value change = unsaid(format, answer, files);
   if (change.as_map()->empty()) return;
   std::string key, value;
   first_key(change, key, value);
   refuse_to_write(format.title, key, fmt::format("{} cannot be said in it", value));
+}
+
+/// Nothing where it cannot be written at all.
+std::optional<Value> unsaid_of(const TrainingFormat& format, const Spec& spec, const Value& model_config) {
+  try {
+    const TrainingAnswer answer{.spec = spec, .model = "model", .model_config = model_config, .peak = {}, .card = {}};
+    return unsaid(format, answer, format.write(answer, "train.yaml"));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// Whether each value of `part` stands in `whole`.
+bool is_within(const Value& part, const Value& whole) {
+  if (!part.as_map() || !whole.as_map()) return part == whole;
+  return std::all_of(part.as_map()->begin(), part.as_map()->end(), [&](const Value::Item& item) {
+    const Value* found = whole.find(item.key);
+    return found && is_within(item.value, *found);
+  });
+}
+
+/// The items of `to` that `from` has not.
+Value new_items(const Value& from, const Value& to) {
+  Value changed = Value::Map();
+  for (const Value::Item& item : *to.as_map()) {
+    const Value* before = from.as_map() ? from.find(item.key) : nullptr;
+    if (!before)
+      changed.set(item.key, item.value);
+    else if (item.value.as_map() && before->as_map()) {
+      if (Value inner = new_items(*before, item.value); !inner.as_map()->empty())
+        changed.set(item.key, std::move(inner));
+    } else if (!(*before == item.value)) {
+      changed.set(item.key, item.value);
+    }
+  }
+  return changed;
 }
 
 }  // namespace
@@ -118,6 +158,35 @@ std::vector<WrittenFile> write_training_files(std::string_view name, const Train
   std::vector<WrittenFile> files = format.write(answer, path);
   check_read_back(format, answer, files);
   return files;
+}
+
+std::function<bool(const Spec&)> said_by_written(std::string_view name, const Spec& begin, const Value& model_config) {
+  const TrainingFormat& format = format_named(name);
+  const std::optional<Value> already = format.read ? unsaid_of(format, begin, model_config) : std::nullopt;
+  if (!already) return {};
+  return [&format, already = *already, model_config](const Spec& spec) {
+    const std::optional<Value> change = unsaid_of(format, spec, model_config);
+    return change && is_within(*change, already);
+  };
+}
+
+std::string changed_keys(std::string_view name, const TrainingAnswer& from, const TrainingAnswer& to) {
+  const TrainingFormat& format = format_named(name);
+  std::string text;
+  try {
+    const std::vector<WrittenFile> before = format.write(from, "train.yaml"), after = format.write(to, "train.yaml");
+    for (const WrittenFile& file : after) {
+      const auto same =
+          std::find_if(before.begin(), before.end(), [&](const auto& one) { return one.path == file.path; });
+      const Value said = same == before.end() ? Value::Map() : value_of_training_file(same->text, same->path);
+      const std::string keys = value_to_yaml(new_items(said, value_of_training_file(file.text, file.path)));
+      const std::string ending = file.path.substr(std::string_view("train").size());
+      if (!keys.empty()) text += (&file == &after.front() ? "" : "# in a file " + ending + "\n") + keys;
+    }
+  } catch (const Error&) {
+    return {};
+  }
+  return text;
 }
 
 std::string value_to_yaml(const Value& map) {

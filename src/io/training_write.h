@@ -1,6 +1,7 @@
 // Trainers' files out: what a plan's answer is in their words.  A written file is read again, and what it then says
 // must be the spec: what a format cannot say is an error by name, never left out.
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,14 @@ LoopKind loop_of_written(std::string_view format, const std::string& where);
 plan::TrainedAs trained_as_written(std::string_view format, const std::string& where);
 /// Keys of a spec that hold for what it trains on so many GPUs where nothing else is said; empty: none do.
 Value beginning_of_written(std::string_view format, std::int64_t gpus);
+
+/// Whether a trainer's files can say a configuration, except what they cannot say of `begin`.  None: they cannot be
+/// written for `begin`.
+std::function<bool(const Spec&)> said_by_written(std::string_view format, const Spec& begin, const Value& model_config);
+
+/// The keys of the trainer's files that change from one configuration to another, as YAML; empty where they cannot be
+/// written.
+std::string changed_keys(std::string_view format, const TrainingAnswer& from, const TrainingAnswer& to);
 
 // What formats are written with.
 

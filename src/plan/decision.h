@@ -1,6 +1,7 @@
 // What a plan may decide: one block per decision, which says its values and what each does to the spec.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -17,7 +18,8 @@ struct Bounds {
   std::int64_t gpus = 1, gpus_per_node = 0;  // gpus_per_node 0: all on one node
   std::int64_t samples_per_step = 1;         // over all GPUs: micro-batch x accumulation x copies of the model; 0: any
   std::map<std::string, std::vector<std::string>, std::less<>> values;  // of a decision that takes them
-  std::vector<TrainedAs> trainers = {};  // of each trainer that a plan is for, beside transformers' own
+  std::vector<TrainedAs> trainers = {};               // of each trainer that a plan is for, beside transformers' own
+  std::function<bool(const Spec&)> can_be_said = {};  // in their files; none: any can
 };
 
 /// The first of what a program asks memory for that a decision can change: loading its weights; its passes; the first

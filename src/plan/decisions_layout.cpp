@@ -156,6 +156,7 @@ Spec with_parallel(Spec spec, Parallel parallel) {
   if (parallel != spec.parallel) {
     const bool is_zero = parallel == zero1 || parallel == zero2 || parallel == zero3;
     if (parallel != ddp) spec.ddp.reset();
+    if (!is_zero && spec.zero && spec.zero->gradient_clipping > 0) spec.max_grad_norm = spec.zero->gradient_clipping;
     if (!is_zero) spec.zero.reset();
     if (parallel != fsdp1) spec.fsdp1.reset();
     // Its policy is mixed precision, which is autocast elsewhere.

@@ -58,6 +58,7 @@ class Maker {
   void walk(const Spec& spec, std::size_t step, std::int64_t changes, const Kin& kin) {
     if (step == steps_.size()) return add(spec, changes);
     if (step + 1 == steps_.size()) {
+      if (!can_be_said(spec)) return;
       space_.families.emplace_back();
       space_.bases.push_back(spec);
       space_.kin.push_back(kin);
@@ -71,6 +72,13 @@ class Maker {
     std::size_t choice = 0;
     for (const Spec& other : decision->others(spec, bounds_))
       walk(other, step + 1, changes + 1, kin_with(kin, step, ++choice));
+  }
+
+  /// The last decision, the size of a pass, is one that every trainer's file can say.
+  bool can_be_said(const Spec& spec) {
+    if (!bounds_.can_be_said || bounds_.can_be_said(as_trained(spec, space_.trainers))) return true;
+    if (reason_.empty()) reason_ = "no configuration can be said in the trainer's own file";
+    return false;
   }
 
   Kin kin_with(Kin kin, std::size_t step, std::size_t choice) {
