@@ -39,7 +39,7 @@ void read_4bit(TrainingKeys& keys, TrainingDraft& draft) {
                    draft);
 }
 
-/// trainer/utils.py, get_quantization_config, which asks for 4 bits first; sft_trainer.py casts adapters beside
+/// trl: trainer/utils.py, get_quantization_config, which asks for 4 bits first; sft_trainer.py casts adapters beside
 /// quantized weights.
 void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
   const bool in_4bit = keys.boolean("load_in_4bit").value_or(false),
@@ -53,12 +53,12 @@ void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
   draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
 }
 
-/// trainer/utils.py, create_model_from_path: device_map="auto"; sft_trainer.py: none where there are several processes.
+/// trl: trainer/utils.py, create_model_from_path: device_map="auto"; sft_trainer.py: none of several processes.
 void load_as_trl_does(Spec& spec) {
   if (is_alone(spec)) spec.load = Load::device_map;
 }
 
-/// trainer/sft_trainer.py: adapters beside quantized weights are cast to bf16, and the head and the loss are its own.
+/// trl: trainer/sft_trainer.py: adapters beside quantized weights become bf16, and head and loss are its own.
 Spec as_trained(Spec spec) {
   if (spec.loop != LoopKind::plain) spec.loop = LoopKind::sft_trainer;
   load_as_trl_does(spec);

@@ -18,7 +18,7 @@ void read_adapters(TrainingKeys& keys, TrainingDraft& draft) {
   keys.pass_over({"use_rslora", "random_state"});
 }
 
-/// models/loader.py: load_in_4bit is nf4 with double quantization.
+/// unsloth: models/loader.py: load_in_4bit is nf4 with double quantization.
 void read_bits(TrainingKeys& keys, TrainingDraft& draft) {
   keys.must_be_off({"load_in_fp8", "load_in_16bit"}, Takes::either);
   const bool in_8bit = keys.boolean("load_in_8bit").value_or(false);

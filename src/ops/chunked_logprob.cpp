@@ -8,7 +8,7 @@ namespace tidemark {
 namespace {
 
 constexpr std::int64_t kTokens = 4096,
-                       kWords = 32768;  // TOKEN_CHUNK_SIZE; trainer/utils.py, _CHUNKED_LOGPROB_CHUNK_SIZE
+                       kWords = 32768;  // TOKEN_CHUNK_SIZE; trl: trainer/utils.py, _CHUNKED_LOGPROB_CHUNK_SIZE
 
 Tensor rows_of(const Tensor& x, std::int64_t start, std::int64_t end) { return slice(x, 0, start, end); }
 

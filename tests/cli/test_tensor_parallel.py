@@ -41,7 +41,6 @@ def report(predict, work, *arguments, **more):
         (LLAMA, {"degree": 4}, {}, UNSUPPORTED, ["tp.degree", "num_key_value_heads = 2"]),
         (LLAMA, {"degree": 3, "plan": {"lm_head": "colwise"}}, {}, UNSUPPORTED, ["lm_head: 512 is not a multiple of 3"]),
         (LLAMA, {"degree": 2}, {"gpus": 3}, USAGE, ["tp.degree", "3 GPUs are not a multiple of 2"]),
-        (LLAMA, {"degree": 2}, {"gpus": 4}, USAGE, ["gpus", "how 2 of them share the work"]),
         (LLAMA, {"degree": 2}, {"gpus": 4, "parallel": "zero2"}, UNSUPPORTED, ["tp", "set parallel to none, ddp or fsdp2"]),
         (LLAMA, {"degree": 2, "plan": {"model.layer.*.mlp.down_proj": "rowwise"}}, {}, USAGE, ["tp.plan", "no module is called model.layer.*.mlp.down_proj"]),
         (LLAMA, {"degree": 2, "plan": {"lm_head": "colwis"}}, {}, USAGE, ["tp.plan", "lm_head.style", "did you mean colwise?"]),

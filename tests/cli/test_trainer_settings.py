@@ -64,7 +64,7 @@ def test_upcast_norms_change_nothing_under_deepspeed(tidemark, predicted, work):
     refused(tidemark("predict", "llamafactory.yaml", "--gpu", "h100-80gb"), UNSUPPORTED, "upcast_layernorm", "nearest: false, which takes less")
 
 
-SEVERAL = {"optim": "paged_adamw_8bit", "enable_liger_kernel": "true", "use_dora": "true"}
+SEVERAL = {"optim": "adamw_torch_8bit", "enable_liger_kernel": "true", "use_dora": "true"}
 
 
 def test_all_refused_keys_are_named_at_once(tidemark, predicted, work):
