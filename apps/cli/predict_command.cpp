@@ -68,7 +68,7 @@ Report predicted_ranks(Asked& asked) {
   const Card card = card_of(asked.spec);
   capture_unknown(asked);
   const PredictOptions how{
-      .on_event = {}, .programs = *asked.programs, .categories = true, .ask_cudnn = cudnn_of(asked.spec, card)};
+      .on_event = {}, .programs = *asked.programs, .is_read = true, .ask_cudnn = cudnn_of(asked.spec, card)};
   Report report = predict_all_ranks(asked.spec, asked.model_config, card, how);
   return told(std::move(report), asked);
 }
@@ -81,7 +81,7 @@ Report predicted(Asked& asked, const std::string& events) {
   EventFile file(events);
   PredictOptions how = file.options();
   how.programs = *asked.programs;
-  how.categories = true;
+  how.is_read = true;
   how.ask_cudnn = cudnn_of(asked.spec, card);
   Report report = predict(asked.spec, asked.model_config, card, how);
   file.finish();

@@ -91,7 +91,7 @@ std::string predicted(const char* text) {
 std::string predicted_ranks(const char* text) {
   constexpr std::int64_t kFew = 16;
   const Question question = read_question(text);
-  const PredictOptions options{.on_event = {}, .programs = *question.programs, .categories = true};
+  const PredictOptions options{.on_event = {}, .programs = *question.programs, .is_read = true};
   Report report = question.spec.gpus <= kFew
                       ? predict_all_ranks(question.spec, question.model_config, question.card, options)
                       : predict_ranks(question.spec, plan::kinds_of_ranks(question.spec), question.model_config,

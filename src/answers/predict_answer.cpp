@@ -28,7 +28,7 @@ const char* modality_of(const Spec& spec) {
 Report predicted(const Question& question, bool all_ranks) {
   CudnnElsewhere cudnn;
   const PredictOptions options{
-      .on_event = {}, .programs = *question.programs, .categories = true, .ask_cudnn = cudnn.ask()};
+      .on_event = {}, .programs = *question.programs, .is_read = true, .ask_cudnn = cudnn.ask()};
   if (all_ranks && question.spec.rank != 0)
     throw Error(Errc::bad_value, "it cannot be combined with rank", "all_ranks");
   try {

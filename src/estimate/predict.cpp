@@ -34,7 +34,7 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
   RunConfig config{.card = card,
                    .allocator = {},
                    .on_event = options.on_event,
-                   .keeps_history = options.on_event || options.interval || options.late || options.categories,
+                   .keeps_history = options.on_event || options.interval || options.late || options.is_read,
                    .ask_cudnn = options.ask_cudnn};
   config.torch = &known_torch_rules(spec.torch);
   config.allocator.rules = config.torch->allocator;
@@ -251,7 +251,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   std::vector<std::unique_ptr<Model>> models;
   for (std::int64_t i = 0; i < (spec.pp ? spec.pp->stages_per_rank : 1); ++i)
     models.push_back(make_model(spec, options.programs));
-  report.training = training_of(spec, read.config, models.front()->root);
+  if (options.is_read) report.training = training_of(spec, read.config, models.front()->root);
   Recorder recorder(run);
   for (const std::string& assumption : {torch.assumption, transformers.assumption})
     if (!assumption.empty()) recorder.assume(assumption);
@@ -295,7 +295,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   recorder.fill(report);
   report.host.managed_bytes = run.managed_bytes;
   if (options.loaded) *options.loaded = recorder.loaded();
-  if (options.categories) report.timeline_by_category = categories_over_time(run);
+  if (options.is_read) report.timeline_by_category = categories_over_time(run);
   if (options.late) replay_late(run, *options.late);
   if (options.interval && !report.oom) report.interval = interval_of(run);
   for (Communicator& one : communicators_of(spec)) report.communicators.push_back({std::move(one), {}});

@@ -30,8 +30,8 @@ struct PredictOptions {
   /// Backward passes of the first step after which it ends, so that the report is of how the program begins; 0: all of
   /// it.
   std::int64_t passes = 0;
-  /// Whether the report tells what its timeline is made of.
-  bool categories = false;
+  /// Whether the report will be read: it gets its question, and the categories of its timeline.
+  bool is_read = false;
   /// Counts what the steps compute, which are all simulated then; not owned.
   Work* work = nullptr;
   /// Asked of convolutions that no table has; empty: they are refused.

@@ -20,7 +20,7 @@ Spec small_llama() {
 }
 
 Report with_categories(bool interval) {
-  return predicted(small_llama(), {.on_event = {}, .interval = interval, .categories = true});
+  return predicted(small_llama(), {.on_event = {}, .interval = interval, .is_read = true});
 }
 
 TEST(CategoriesOverTime, AddUpToWhatIsAllocated) {
