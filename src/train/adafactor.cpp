@@ -8,27 +8,12 @@ namespace {
 
 constexpr std::size_t kRow = 0, kColumn = 1, kVariance = 0;
 
-Dims all_of(const Tensor& tensor) {
-  Dims reduced = tensor.sizes();
-  for (int d = 0; d < reduced.count(); ++d) reduced[d] = 1;
-  return reduced;
-}
-
-/// Reduces one dimension, counted from the end, and keeps it with size 1.
-Tensor reduce(const char* name, const Tensor& tensor, int d) {
-  const Op op(tensor, name);
-  Dims reduced = tensor.sizes();
-  for (int i = 0; i < reduced.count(); ++i) reduced[i] = 0;
-  reduced[d] = 1;
-  return plain_sum(tensor, reduced, true, tensor.dtype());
-}
-
-Tensor norm(const Tensor& tensor, int d) { return reduce("aten::linalg_vector_norm", tensor, d); }
+Tensor norm(const Tensor& tensor, int d) { return reduced("aten::linalg_vector_norm", tensor, d, true); }
 
 /// tensor.norm(2).item()
 void norm_item(const Tensor& tensor) {
   const Op op(tensor, "aten::linalg_vector_norm");
-  plain_sum(tensor, all_of(tensor), false, tensor.dtype());
+  plain_sum(tensor, every_dimension(tensor), false, tensor.dtype());
 }
 
 void init_adafactor_group(Optimizer& optimizer) {
@@ -55,7 +40,7 @@ void single_tensor_adafactor(Optimizer& optimizer) {
       row_mean = norm(grad, -1);
       col_mean = norm(grad, -2);
       var_estimate = matmul(state[kRow], state[kColumn]);
-      const Tensor row_var_mean = reduce("aten::mean", state[kRow], -2);
+      const Tensor row_var_mean = reduced("aten::mean", state[kRow], -2, true);
     } else {
       grad_squared = fresh("aten::mul", grad);
       var_estimate = fresh("aten::clone", state[kVariance]);
@@ -77,7 +62,7 @@ TensorList factored_variances(const TensorList& device_grads, const TensorList& 
   for (const int d : {-1, -2}) each(device_grads, [&](const Tensor& grad) { return norm(grad, d); });
   TensorList var_estimates;
   for (std::size_t i = 0; i < row_vars.size(); ++i) var_estimates.push_back(matmul(row_vars[i], col_vars[i]));
-  each(row_vars, [](const Tensor& row_var) { return reduce("aten::mean", row_var, -2); });
+  each(row_vars, [](const Tensor& row_var) { return reduced("aten::mean", row_var, -2, true); });
   return var_estimates;
 }
 

@@ -1,5 +1,7 @@
 // bitsandbytes/optim/optimizer.py (0.50.2), Optimizer1State and Optimizer2State: one parameter after the other, each
 // updated in place by one kernel.
+#include <algorithm>
+
 #include "base/error.h"
 #include "nn/layers.h"
 #include "train/optimizer.h"
@@ -25,10 +27,9 @@ Tensor state_buffer(const Kind& kind, const Tensor& parameter, Dtype dtype) {
   return empty(run, Dims{0}, dtype);
 }
 
-bool is_overridden(const Optimizer& optimizer, const Tensor& parameter) {
-  for (std::size_t i = 0; i < optimizer.has_32bit_states.size(); ++i)
-    if (optimizer.has_32bit_states[i] && &optimizer.parameters[i].impl() == &parameter.impl()) return true;
-  return false;
+bool has_32bit_states(const Optimizer& optimizer, const Tensor& parameter) {
+  return std::any_of(optimizer.has_32bit_states.begin(), optimizer.has_32bit_states.end(),
+                     [&](const Tensor& other) { return &other.impl() == &parameter.impl(); });
 }
 
 /// Optimizer2State.init_state
@@ -36,7 +37,7 @@ void add_states(const Kind& kind, const Tensor& parameter, Optimizer& optimizer,
   Run& run = parameter.run();
   TensorList& maps = optimizer.shared_state;
   const bool is_8bit =
-      kind.bits == 8 && parameter.elements() >= kLeast8bitElements && !is_overridden(optimizer, parameter);
+      kind.bits == 8 && parameter.elements() >= kLeast8bitElements && !has_32bit_states(optimizer, parameter);
   if (is_8bit && maps.empty())
     for (int map = 0; map < kind.states; ++map) maps.push_back(to_device(run, Dims{kMapElements}, Dtype::f32));
   for (int which = 0; which < kind.states; ++which)
@@ -67,18 +68,12 @@ const Parameter* weight_of_embedding(Module& module) {
   return nullptr;
 }
 
-void mark_embeddings(Module& module, Optimizer& optimizer) {
-  if (const Parameter* weight = weight_of_embedding(module); weight && weight->tensor)
-    for (std::size_t i = 0; i < optimizer.parameters.size(); ++i)
-      if (&optimizer.parameters[i].impl() == &weight->tensor.impl()) optimizer.has_32bit_states[i] = true;
-  for (const std::unique_ptr<Module>& child : module.children()) mark_embeddings(*child, optimizer);
-}
-
 }  // namespace
 
-void keep_32bit_states_of_embeddings(Module& root, Optimizer& optimizer) {
-  optimizer.has_32bit_states.assign(optimizer.parameters.size(), false);
-  mark_embeddings(root, optimizer);
+void keep_32bit_states_of_embeddings(Module& module, Optimizer& optimizer) {
+  if (const Parameter* weight = weight_of_embedding(module); weight && weight->tensor)
+    optimizer.has_32bit_states.push_back(weight->tensor);
+  for (const std::unique_ptr<Module>& child : module.children()) keep_32bit_states_of_embeddings(*child, optimizer);
 }
 
 Optimizer adamw_8bit(TensorList parameters, const OptimizerOptions& options) {

@@ -89,6 +89,14 @@ void maximize_and_decay(const OptimizerOptions& options, TensorList& device_grad
   if (*options.weight_decay != 0 && !options.maximize) device_grads = foreach ("aten::_foreach_add", device_grads);
 }
 
+Tensor reduced(const char* name, const Tensor& tensor, int d, bool keep_dims) {
+  const Op op(tensor, name);
+  Dims reduced = tensor.sizes();
+  for (int i = 0; i < reduced.count(); ++i) reduced[i] = 0;
+  reduced[d] = 1;
+  return plain_sum(tensor, reduced, keep_dims, tensor.dtype());
+}
+
 Tensor fresh(const char* name, const Tensor& like) {
   const Op op(like, name);
   return empty_like(like);

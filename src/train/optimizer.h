@@ -40,8 +40,7 @@ struct Optimizer {
   std::vector<std::size_t> group_sizes = {};
   /// By parameter; empty: none lies on several devices.
   std::vector<GradientPlacement> gradient_placements = {};
-  /// By parameter, whether an 8-bit optimizer keeps its states in 32 bits; empty: none of them.
-  std::vector<bool> has_32bit_states = {};
+  TensorList has_32bit_states = {};                       // parameters whose states an 8-bit optimizer keeps in 32 bits
   std::size_t stepped_begin = 0, stepped_end = SIZE_MAX;  // of the group that is being stepped
 
   /// Divides by the scale inside its own kernel: torch.optim.Optimizer._step_supports_amp_scaling.
@@ -108,6 +107,9 @@ TensorList moved_gradients(const Optimizer& optimizer, const Chosen& chosen);
 TensorList parameters_of(const Optimizer& optimizer, const Chosen& chosen);
 TensorList gradients_of(const Optimizer& optimizer, const Chosen& chosen);
 TensorList states_of(const Optimizer& optimizer, const Chosen& chosen, std::size_t which);
+
+/// Reduces one dimension, counted from the end.
+Tensor reduced(const char* name, const Tensor& tensor, int d, bool keep_dims);
 
 /// What the foreach loops do to the gradients first: -grad to climb, grad + weight_decay * parameter in it or alone.
 void maximize_and_decay(const OptimizerOptions& options, TensorList& device_grads);

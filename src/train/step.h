@@ -23,8 +23,8 @@ struct StepOptions {
   bool autocast = false, grad_scaler = false;
   Dtype autocast_dtype = Dtype::bf16;
   Dtype pixel_dtype = Dtype::bf16;
-  std::optional<Dtype> divided_items =
-      {};                    // of the count of labels by the number of GPUs that share them; none: no division
+  /// The type of the count of labels once the Trainer has divided it; none: it is not divided.
+  std::optional<Dtype> divided_items = {};
   StepHooks hooks = {};      // of a strategy for many GPUs
   std::int64_t passes = 0;   // backward passes of the first step after which no more is done; 0: all is
   bool repeat_steps = true;  // false: simulate every step (Note [Steps that repeat])

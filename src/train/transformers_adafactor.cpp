@@ -8,15 +8,6 @@ namespace {
 
 constexpr std::size_t kRms = 0, kRowVariance = 1, kColumnVariance = 2, kWholeVariance = 1;
 
-/// Reduces one dimension, counted from the end.
-Tensor mean_of(const Tensor& tensor, int d, bool keep_dims) {
-  const Op op(tensor, "aten::mean");
-  Dims reduced = tensor.sizes();
-  for (int i = 0; i < reduced.count(); ++i) reduced[i] = 0;
-  reduced[d] = 1;
-  return plain_sum(tensor, reduced, keep_dims, tensor.dtype());
-}
-
 /// Adafactor._rms: tensor.norm(2) / (tensor.numel() ** 0.5)
 Tensor root_mean_square(const Tensor& tensor) {
   Tensor norm;
@@ -48,7 +39,7 @@ void init_transformers_state(const Tensor& grad, ParameterState& state) {
 
 /// Adafactor._approx_sq_grad
 Tensor approximate_squares(const Tensor& row, const Tensor& column) {
-  Tensor row_mean = mean_of(row, -1, true);
+  Tensor row_mean = reduced("aten::mean", row, -1, true);
   const Tensor row_factor = fresh("aten::div", row);
   row_mean.reset();
   const Tensor column_factor = fresh("aten::rsqrt", column);
@@ -84,7 +75,7 @@ void transformers_adafactor_step(Optimizer& optimizer) {
     }
     update = squared_and_added(grad);
     if (grad.dims() > 1) {
-      for (const int d : {-1, -2}) mean_of(update, d, false);
+      for (const int d : {-1, -2}) reduced("aten::mean", update, d, false);
       update = approximate_squares(state[kRowVariance], state[kColumnVariance]);
     } else {
       update = fresh("aten::rsqrt", state[kWholeVariance]);
