@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "program/model.h"
+
 namespace tidemark::io {
 namespace {
 
@@ -21,17 +23,12 @@ constexpr const char* kLanguageLinears =
 bool has_images(TrainingDraft& draft) { return draft.model_config().find("vision_config") != nullptr; }
 
 std::int64_t pixels_of_token(const Value& model_config) {
-  const Value* vision = model_config.find("vision_config");
-  const auto size = [&](const char* key) {
-    const Value* found = vision && vision->as_map() ? vision->find(key) : nullptr;
-    return found && found->as_integer() ? *found->as_integer() : 0;
-  };
-  std::int64_t patch = size("patch_size") > 0 ? size("patch_size") : size("spatial_patch_size");
+  auto [side, merged] = image_patches_of(model_config);
   const Value* type = model_config.find("model_type");
   const bool is_qwen2 = type && type->as_text() && type->as_text()->starts_with("qwen2");
-  if (patch == 0 && is_qwen2) patch = 14;  // Qwen2VLVisionConfig's own, which files may leave out
-  const std::int64_t merge = size("spatial_merge_size") > 0 ? size("spatial_merge_size") : is_qwen2 ? 2 : 0;
-  return patch * patch * merge * merge;
+  if (side == 0 && is_qwen2) side = 14;  // Qwen2VLVisionConfig's own, which files may leave out
+  if (merged == 0 && is_qwen2) merged = 2;
+  return side * side * merged * merged;
 }
 
 void take_image_limit(std::string_view name, std::int64_t pixels, TrainingDraft& draft) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/in_parallel.h"
+#include "program/model.h"
 
 namespace tidemark::plan {
 namespace {
@@ -35,18 +36,11 @@ Spec sized(Spec spec, Size size, std::int64_t value) {
   return spec;
 }
 
-std::int64_t number_in(const Value& part, const char* key, std::int64_t otherwise) {
-  const Value* found = part.find(key);
-  const std::int64_t* number = found ? found->as_integer() : nullptr;
-  return number && *number > 0 ? *number : otherwise;
-}
-
-/// Pixels of a side that become one token.  transformers: Qwen2-VL's patch_size and spatial_merge_size (5.24.0)
+/// Pixels of a side that become one token; of a model that does not say, as of Qwen2-VL.
 std::int64_t side_of_token(const Value& config) {
-  constexpr std::int64_t kPatch = 14, kMerged = 2;
-  const Value* vision = config.find("vision_config");
-  const Value& part = vision && vision->as_map() ? *vision : config;
-  return number_in(part, "patch_size", kPatch) * number_in(part, "spatial_merge_size", kMerged);
+  constexpr std::int64_t kSide = 14, kMerged = 2;
+  const ImagePatches patches = image_patches_of(config);
+  return (patches.side > 0 ? patches.side : kSide) * (patches.merged > 0 ? patches.merged : kMerged);
 }
 
 /// Of each family its smallest pass, which comes farthest.

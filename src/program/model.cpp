@@ -217,13 +217,15 @@ std::vector<BatchEntry> entries_of(const Program& program) {
 }
 
 /// Of the part that sees, which may say it of both sides; 0 where none does.
-std::int64_t patch_size(const Value& config) {
+std::int64_t side_in(const Value& config, const char* key) {
   const Value* part = config.find("vision_config");
-  const Value* size = (part ? *part : config).find("patch_size");
+  const Value* size = (part ? *part : config).find(key);
   const Value::List* sides = size ? size->as_list() : nullptr;
   if (sides && !sides->empty()) size = &sides->front();
   return size && size->as_integer() ? *size->as_integer() : 0;
 }
+
+std::int64_t patch_size(const Value& config) { return side_in(config, "patch_size"); }
 
 /// What is called on the modules that are there.
 struct Calls {
@@ -509,6 +511,11 @@ bool was_captured_so(const Program& program, const Context& context) {
 bool has_size(const Program& program, std::string_view name) {
   const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
   return std::find(program.symbols.begin(), end, name) != end;
+}
+
+ImagePatches image_patches_of(const Value& config) {
+  const std::int64_t side = patch_size(config);
+  return {side > 0 ? side : side_in(config, "spatial_patch_size"), side_in(config, "spatial_merge_size")};
 }
 
 std::optional<Positions> positions_of(const Value& config) {

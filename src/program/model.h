@@ -19,6 +19,13 @@ struct Positions {
 };
 std::optional<Positions> positions_of(const Value& config);
 
+/// Pixels of a patch's side, and patches of a token's side; 0 where the configuration does not say.
+/// transformers: Qwen2VLVisionConfig, patch_size, spatial_patch_size, spatial_merge_size (5.24.0)
+struct ImagePatches {
+  std::int64_t side = 0, merged = 0;
+};
+ImagePatches image_patches_of(const Value& config);
+
 /// Whether the program has a size of that name, such as S.
 bool has_size(const Program& program, std::string_view name);
 
