@@ -21,8 +21,7 @@ void apply_optimizer(TrainingKeys& keys, const TrainingArguments& arguments, Spe
       known && known->nearest ? trainer_optimizer(known->nearest->value) : known;
   spec.optimizer = taken ? taken->optimizer : OptimizerName::adamw;
   spec.optimizer_impl = taken ? taken->impl : OptimizerImpl::automatic;
-  // It changes weights in place, except with optimizers of torch that add it to gradients.
-  if (is_of_torch(spec.optimizer) && spec.optimizer != OptimizerName::adamw) spec.weight_decay = arguments.weight_decay;
+  set_weight_decay(spec, arguments.weight_decay);
 }
 
 void read_optim_args(TrainingKeys& keys, const TrainingArguments& arguments, Spec& spec) {

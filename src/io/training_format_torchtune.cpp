@@ -55,7 +55,7 @@ void read_optimizer(TrainingKeys optimizer, TrainingDraft& draft) {
   else
     spec.optimizer = known->optimizer;
   if (optimizer.boolean("fused").value_or(false)) spec.optimizer_impl = OptimizerImpl::fused;
-  if (spec.optimizer != OptimizerName::adamw) spec.weight_decay = optimizer.real("weight_decay").value_or(0);
+  set_weight_decay(spec, optimizer.real("weight_decay").value_or(0));
   optimizer.pass_over({"lr", "betas", "eps", "weight_decay", "fused"});
   draft.note_unread(optimizer, "optimizer");
 }

@@ -73,6 +73,10 @@ const auto& known() {
 
 }  // namespace
 
+void set_weight_decay(Spec& spec, double weight_decay) {
+  if (is_of_torch(spec.optimizer) && spec.optimizer != adamw) spec.weight_decay = weight_decay;
+}
+
 std::optional<TrainerOptimizer> trainer_optimizer(std::string_view name) {
   std::string plain(name);
   std::transform(plain.begin(), plain.end(), plain.begin(),

@@ -16,6 +16,9 @@ struct TrainerOptimizer {
   std::optional<Nearest> nearest = {};
 };
 
+/// A trainer's weight decay: it changes weights in place, except with optimizers of torch that add it to gradients.
+void set_weight_decay(Spec& spec, double weight_decay);
+
 /// By the name as a file has it, in any case, with or without `OptimizerNames.`; nothing for an unknown name.
 std::optional<TrainerOptimizer> trainer_optimizer(std::string_view name);
 
