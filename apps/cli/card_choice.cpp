@@ -31,9 +31,16 @@ io::Catalogue load_catalogue(const std::filesystem::path& data) {
   return io::read_catalogue(read_file(data / "gpus.json"), "gpus.json");
 }
 
-Place place_of(const std::string& text) { return answers::place_of(text, load_catalogue(find_resources().data)); }
+Place place_of(const std::string& text) {
+  if (!answers::counted_place(text)) return {text, 1};
+  return answers::place_of(text, load_catalogue(find_resources().data));
+}
 
-Value with_place(Value keys) { return answers::with_place(std::move(keys), load_catalogue(find_resources().data)); }
+Value with_place(Value keys) {
+  const Value* gpu = keys.as_map() ? keys.find("gpu") : nullptr;
+  if (!gpu || !gpu->as_text() || !answers::counted_place(*gpu->as_text())) return keys;
+  return answers::with_place(std::move(keys), load_catalogue(find_resources().data));
+}
 
 Card choose_card(const std::string& gpu, const std::string& memory, const std::filesystem::path& data,
                  const std::string& link) {

@@ -126,16 +126,21 @@ std::optional<std::string> program_needed(const Value& asked, const Data& data) 
   return names.empty() ? std::nullopt : std::optional(names[0]);
 }
 
-Place place_of(const std::string& text, const io::Catalogue& cards) {
-  if (io::has_card(cards, text) || text.ends_with(".json")) return {text, 1};
+std::optional<Place> counted_place(const std::string& text) {
+  if (text.ends_with(".json")) return std::nullopt;
   const auto count_in = [](std::string_view digits) { return parse_number<std::int64_t>(digits).value_or(0); };
-  if (const std::size_t cross = text.find_first_of('x'); cross != std::string::npos)
-    if (const std::int64_t gpus = count_in(std::string_view(text).substr(0, cross)); gpus > 0)
-      return {text.substr(cross + 1), gpus};
-  if (const std::size_t cross = text.find_last_of('x'); cross != std::string::npos && cross > 0)
-    if (const std::int64_t gpus = count_in(std::string_view(text).substr(cross + 1)); gpus > 0)
-      return {text.substr(0, cross), gpus};
-  return {text, 1};
+  for (const std::size_t cross : {text.find_first_of('x'), text.find_last_of('x')}) {
+    if (cross == std::string::npos) return std::nullopt;
+    const std::string front = text.substr(0, cross), back = text.substr(cross + 1);
+    if (const std::int64_t gpus = count_in(front); gpus > 0) return Place{back, gpus};
+    if (const std::int64_t gpus = count_in(back); gpus > 0 && !front.empty()) return Place{front, gpus};
+  }
+  return std::nullopt;
+}
+
+Place place_of(const std::string& text, const io::Catalogue& cards) {
+  const std::optional<Place> counted = counted_place(text);
+  return counted && !io::has_card(cards, text) ? *counted : Place{text, 1};
 }
 
 Value with_place(Value keys, const io::Catalogue& cards) {
