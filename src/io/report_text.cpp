@@ -127,7 +127,7 @@ std::string notes(const Report& report) {
   return text;
 }
 
-/// "training: llama --batch 4 --lora-r 16; 41,943,040 of 8,030,261,248 parameters train"
+/// "training: llama --batch 4 --lora-r 16; 41,943,040 parameters train, beside 8,030,261,248 of the model"
 std::string training_line(const TrainingReport& training) {
   std::string text = "  training: " + training.model_type;
   if (const std::string options = options_of(training.options); !options.empty()) text += " " + options;

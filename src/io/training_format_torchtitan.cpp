@@ -174,7 +174,7 @@ void read_activation_checkpoint(TrainingKeys keys, TrainingDraft& draft) {
   if (mode == "selective") {
     if (!every || *every < 0)
       keys.refuse_now("selective_ac_option", "which results are kept of every second product is not predicted",
-                      "a whole number, of which each n-th layer is checkpointed, is");
+                      "an integer, of which each n-th layer is checkpointed, is");
     for (std::int64_t layer = *every - 1; *every > 1 && layer < layers_of(draft); layer += *every)
       spec.checkpoint_layers.push_back(fmt::format("{}", layer));
     if (*every > 1 && spec.checkpoint_layers.empty()) spec.checkpointing = Checkpointing::none;
