@@ -60,8 +60,8 @@ class SpecOptions(TypedDict, total=False):
     """The model gets labels and computes the loss itself"""
     method: Literal['none', 'full', 'lora', 'qlora', 'freeze-vision', 'projector', 'trl-full', 'trl-lora', 'trl-qlora', 'transformers-full', 'transformers-lora', 'transformers-qlora', None]
     """A method of fine-tuning and its trainer: defaults of the other fields"""
-    loop: Literal['plain', 'trainer', 'sft_trainer']
-    """Whose loop it is: a plain PyTorch loop, that of transformers' Trainer over accelerate, or of TRL's SFTTrainer, whose loss makes no logits"""
+    loop: Literal['plain', 'trainer', 'sft_trainer', 'dpo_trainer']
+    """Loop: plain PyTorch, transformers' Trainer, or a trainer of TRL"""
     autocast: Literal['none', 'bf16', 'fp16', None]
     """torch.autocast around forward and loss"""
     grad_scaler: bool

@@ -215,9 +215,10 @@ std::string told_of(const Program& program, std::string_view version) {
 
 bool wraps_layers(const Spec& spec) { return spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::fsdp2; }
 
-void count_parameters(Module& root, Work& work) {
+void count_parameters(Module& root, bool trains, Work& work) {
   visit_parameters(
       root, [&](const Module&, const Parameter& parameter) { work.parameter_bytes += parameter.tensor.bytes(); });
+  if (!trains) return;
   for (const Tensor& parameter : trainable_parameters(root)) work.trained_bytes += parameter.bytes();
 }
 
@@ -252,6 +253,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   for (std::int64_t i = 0; i < (spec.pp ? spec.pp->stages_per_rank : 1); ++i)
     models.push_back(make_model(spec, options.programs));
   if (options.is_read) report.training = training_of(spec, read.config, models.front()->root);
+  if (has_second_model(spec)) models.push_back(make_model(spec, options.programs));
   Recorder recorder(run);
   for (const std::string& assumption : {torch.assumption, transformers.assumption})
     if (!assumption.empty()) recorder.assume(assumption);
@@ -288,8 +290,10 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   }
   if (options.work) {
     const bool is_loaded = !report.oom || report.oom->phase != Phase::load;
-    for (const auto& model : models)
-      if (is_loaded) count_parameters(model->root, *options.work);
+    for (const auto& model : models) {
+      const bool is_reference = has_second_model(spec) && model == models.back();
+      if (is_loaded) count_parameters(model->root, !is_reference, *options.work);
+    }
     options.work->operations = run.beginning.number;
   }
   recorder.fill(report);

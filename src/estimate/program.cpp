@@ -242,7 +242,7 @@ Context context_of(const Spec& spec, const Value& config) {
   // TrainingArguments.use_cache is false and goes into the model's configuration (5.17.0: trainer.py,
   // Trainer.__init__), but not into that of its text, where the model has one, which its language model looks at.
   const bool is_told = spec.loop == LoopKind::trainer && !config.find("text_config");
-  const bool is_passed = spec.loop == LoopKind::sft_trainer;  // with each call
+  const bool is_passed = is_of_trl(spec.loop);  // with each call
   const bool is_off = spec.use_cache == UseCache::no || is_passed || (spec.use_cache == UseCache::automatic && is_told);
   return {.attention = spec.attn == Attention::eager ? AttentionKind::eager : AttentionKind::sdpa,
           .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
@@ -265,7 +265,8 @@ std::int64_t images_here(const Spec& spec) { return spec.pp && place_of(spec).st
 
 /// Samples that a model is given at once: of a pipeline those of a micro-batch.
 std::int64_t samples_at_once(const Spec& spec) {
-  return spec.pp && spec.images > 0 ? std::max<std::int64_t>(spec.batch / spec.pp->microbatches, 1) : spec.batch;
+  const bool in_parts = spec.pp && spec.images > 0;
+  return in_parts ? std::max<std::int64_t>(spec.batch / spec.pp->microbatches, 1) : samples_of_pass(spec);
 }
 
 }  // namespace
@@ -297,8 +298,12 @@ FamilyUse family_use_of(const Spec& spec, const Value& config) {
 
 Data data_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
-  return {spec.batch,  spec.seq,   images_here(spec),
-          size.height, size.width, images_here(spec) == spec.images ? spec.image_tokens : std::nullopt,
+  return {samples_of_pass(spec),
+          spec.seq,
+          images_here(spec),
+          size.height,
+          size.width,
+          images_here(spec) == spec.images ? spec.image_tokens : std::nullopt,
           spec.labels};
 }
 
@@ -376,8 +381,8 @@ bool has_balancing_loss(const Spec& spec, const Value& config) {
          !(may_be_without && std::ranges::find(kWithout, model_type_of(config)) != std::end(kWithout));
 }
 
-/// Whether it is known what SFTTrainer's own head and loss take.
-bool has_fused_head(const Model& model, const Spec& spec, const Value& config) {
+/// Whether it is known what TRL's own head and loss take.
+bool knows_fused_head(const Model& model, const Spec& spec, const Value& config) {
   // Beside adapters FSDP 2's head is a group of its own, whose parts are gathered: not known of the host.
   const bool gathers_on_host = spec.lora && spec.fsdp2 && spec.fsdp2->offload_policy == Offload::cpu;
   return !has_balancing_loss(spec, config) && !gathers_on_host && model.fused_forward;
@@ -386,11 +391,16 @@ bool has_fused_head(const Model& model, const Spec& spec, const Value& config) {
 /// The loop as far as it is known.
 LoopKind known_loop(const Model& model, const Spec& spec, const Value& config, Recorder& recorder) {
   if (!runs_as_trainer(spec)) return LoopKind::plain;
-  if (spec.loop != LoopKind::sft_trainer) return spec.loop;
-  if (has_fused_head(model, spec, config)) {
-    recorder.assume("every token is trained on: SFTTrainer's head leaves out those that are not (-100), as prompts");
+  if (!has_fused_head(spec.loop)) return spec.loop;
+  if (knows_fused_head(model, spec, config)) {
+    recorder.assume("every token is trained on: TRL's head leaves out those that are not (-100), as prompts");
     return spec.loop;
   }
+  if (has_reference(spec.loop))
+    throw Error(Errc::unsupported,
+                has_balancing_loss(spec, config) ? "the loss for the balance of experts is not modelled in this loop"
+                                                 : "the model's program does not say what comes before its head",
+                "loop", "run the program itself with tidemark run");
   recorder.assume_first(
       "the loss holds the logits whole, which TRL takes in tiles of 4,096 tokens and 32,768 words, and nothing is added to it for the "
       "balance of experts: an upper bound, but for vocabularies of a few thousand words");
@@ -403,10 +413,14 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
                  const Value& model_config, StepOptions options, Recorder& recorder) {
   Model& model = *models.front();
   BatchSizes sizes = model.batch_sizes(data_of(spec));
+  Model* const reference = has_second_model(spec) ? models.back().get() : nullptr;
   const std::optional<Dims>& text = sizes.input_ids ? sizes.input_ids : sizes.labels;
   if (spec.seq == 0 && text && text->count() == 2)
     recorder.assume_first(fmt::format("a sample has {} tokens, as nobody said how many (--seq)", (*text)[1]));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
+  if (takes_pairs(spec.loop))
+    recorder.assume(
+        fmt::format("a batch is {} pairs of a chosen and a rejected sample, all of one length", spec.batch));
   if (spec.method != Method::none)
     recorder.assume_first(fmt::format("method {} sets {}", kMethodNames[static_cast<std::size_t>(spec.method)],
                                       text_of_method(spec.method)));
@@ -419,6 +433,8 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     options.hooks = with_pipeline(run, models, stages, spec, model_config, assume);
   } else {
     std::shared_ptr<ParameterStore> parts = load(run, model.root, spec, model_config, recorder);
+    // Its weights ask for gradients, so autocast keeps what it casts.  trl: trainer/dpo_trainer.py, __init__ (1.16.0)
+    if (reference) to_device(run, reference->root, known_load(spec, model_config, recorder));
     if (!is_made_in_parts(spec)) recorder.count_trained(elements_of(trainable_parameters(model.root)));
     // Trainer._inner_training_loop begins with Accelerator.free_memory (transformers 5.17.0, accelerate 1.15.0).
     if (runs_as_trainer(spec)) run.empty_cache();
@@ -453,7 +469,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     recorder.end_phase(step, phase_of({step, static_cast<int>(phase)}));
   };
   try {
-    train(run, model, sizes, optimizer, options, observer);
+    train(run, model, reference, sizes, optimizer, options, observer);
   } catch (const TensorMismatch&) {
     if (!spec.tp) throw;
     throw Error(

@@ -162,6 +162,17 @@ void check_parallel(const Spec& spec, const Check& check) {
   if (spec.fsdp2 && spec.parallel != fsdp2) check.refuse("fsdp2", "they are options of fsdp2", "set parallel to fsdp2");
 }
 
+/// Limits of trainers of preferences.
+void check_preferences(const Spec& spec, const Check& check) {
+  if (!is_alone(spec))
+    check.refuse("loop", "it is supported on one GPU", "set gpus to 1, or run the program itself with tidemark run");
+  if (spec.images > 0)
+    check.refuse("images", "pairs with images are unsupported", "leave it out, or run the program with tidemark run");
+  if (spec.checkpoint_every > 1 || !spec.checkpoint_layers.empty() || !spec.checkpoint_save.empty())
+    check.refuse("checkpointing", "the trainer turns checkpoints off and on again, of all layers",
+                 "leave checkpoint_every, checkpoint_layers and checkpoint_save out");
+}
+
 /// What the Trainer decides itself (train/trainer_loop.cpp).
 void check_loop(const Spec& spec, const Check& check) {
   if (spec.loop == LoopKind::plain) return;
@@ -170,6 +181,7 @@ void check_loop(const Spec& spec, const Check& check) {
   if (!spec.labels) check.refuse("labels", "the Trainer's batches have labels", "leave it out");
   if (spec.grad_scaler != (spec.autocast == Autocast::fp16))
     check.refuse("grad_scaler", "the Trainer scales the loss under autocast to fp16, and else does not");
+  if (is_of_preferences(spec.loop)) check_preferences(spec, check);
 }
 
 void check_names(const std::vector<std::string>& names, const char* field, const Check& check) {
@@ -277,6 +289,10 @@ bool runs_as_trainer(const Spec& spec) {
          asked.param_dtype == asked.reduce_dtype && !asked.data_parallel_replicate_degree && !spec.tp && !spec.cp &&
          !spec.pp;
 }
+
+std::int64_t samples_of_pass(const Spec& spec) { return takes_pairs(spec.loop) ? 2 * spec.batch : spec.batch; }
+
+bool has_second_model(const Spec& spec) { return has_reference(spec.loop) && !spec.lora; }
 
 std::int64_t ranks_per_node(const Spec& spec) { return spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus; }
 

@@ -77,7 +77,7 @@ inline constexpr std::array<std::string_view, 4> kQuantStorageNames{"uint8", "bf
 enum class QuantStorage { uint8, bf16, fp16, fp32 };
 inline constexpr std::array<std::string_view, 5> kLoadNames{"to", "adapted", "wrapped", "device_map", "device"};
 enum class Load { to, adapted, wrapped, device_map, device };
-inline constexpr std::array<std::string_view, 3> kLoopNames{"plain", "trainer", "sft_trainer"};
+inline constexpr std::array<std::string_view, 4> kLoopNames{"plain", "trainer", "sft_trainer", "dpo_trainer"};
 
 struct LoraSpec {
   std::int64_t r = 8;
@@ -183,6 +183,11 @@ bool is_alone(const Spec& spec);
 bool runs_whole_model(const Spec& spec);
 /// Whether the Trainer's loop is known under the strategy: with wrappers of other libraries it is another.
 bool runs_as_trainer(const Spec& spec);
+
+/// Samples that a pass takes on each GPU: of pairs two each.
+std::int64_t samples_of_pass(const Spec& spec);
+/// Whether a second model stands beside the one that trains: without adapters to leave out, the reference.
+bool has_second_model(const Spec& spec);
 
 /// Of each node.
 std::int64_t ranks_per_node(const Spec& spec);
@@ -368,12 +373,8 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   std::string_view group = "Training";
   visit("method", self.method,
         choice(group, "A method of fine-tuning and its trainer: defaults of the other fields", kMethodNames));
-  visit(
-      "loop", self.loop,
-      choice(
-          group,
-          "Whose loop it is: a plain PyTorch loop, that of transformers' Trainer over accelerate, or of TRL's SFTTrainer, whose loss makes no logits",
-          kLoopNames));
+  visit("loop", self.loop,
+        choice(group, "Loop: plain PyTorch, transformers' Trainer, or a trainer of TRL", kLoopNames));
   visit("autocast", self.autocast, choice(group, "torch.autocast around forward and loss", kAutocastNames));
   visit("grad_scaler", self.grad_scaler, text(group, "torch.amp.GradScaler scales the loss"));
   visit("grad_accumulation", self.grad_accumulation,

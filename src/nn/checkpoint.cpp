@@ -17,7 +17,7 @@ bool is_in(const LayerRanges& ranges, std::int64_t layer) {
 bool is_checkpointed(Run& run, const Context& context, std::int64_t index) {
   const std::int64_t layer = context.layers_before + index;
   run.layers = std::max(run.layers, layer + 1);
-  if (context.checkpointing == CheckpointKind::none) return false;
+  if (context.checkpointing == CheckpointKind::none || run.checkpoints_off) return false;
   if (!context.checkpoint_layers) return layer % context.checkpoint_every == 0;
   return is_in(*context.checkpoint_layers, layer);
 }

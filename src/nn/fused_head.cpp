@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "ops/advanced_index.h"
-#include "ops/chunked_logprob.h"
 
 namespace tidemark {
 namespace {
@@ -29,7 +28,7 @@ Tensor full_tensor(const Module& head, const char* name) {
 
 }  // namespace
 
-ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels) {
+ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels, const ScoreKinds& kinds) {
   if (head.quantized || !head.has_parameter("weight"))
     throw Error(Errc::unsupported, "TRL multiplies with the head's weight itself, which is quantized or has adapters",
                 "loop");
@@ -45,10 +44,11 @@ ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels) {
   {
     Tensor chosen = index(hidden_states, {mask}, tokens);
     Tensor targets = index(labels, {mask}, tokens);
-    const TokenScores scores = chunked_logprob(std::move(chosen), weight, bias, std::move(targets));
+    const TokenScores scores = chunked_logprob(std::move(chosen), weight, bias, std::move(targets), kinds);
     outputs.tokens.log_probs = in_place_of(mask, scores.log_probs);
-    outputs.tokens.entropy = in_place_of(mask, scores.entropy);
-    outputs.tokens.is_top1 = in_place_of(mask, scores.is_top1);
+    if (kinds.entropy) outputs.tokens.entropy = in_place_of(mask, scores.entropy);
+    if (kinds.mean_logits) outputs.tokens.mean_logits = in_place_of(mask, scores.mean_logits);
+    if (kinds.is_top1) outputs.tokens.is_top1 = in_place_of(mask, scores.is_top1);
   }
   outputs.loss = loss_of(outputs.tokens.log_probs, mask);
   outputs.tokens.label_mask = mask;

@@ -2,10 +2,11 @@
 // logits.  trl: trainer/utils.py, add_fused_lm_head (1.16.0)
 #pragma once
 #include "nn/model.h"
+#include "ops/chunked_logprob.h"
 
 namespace tidemark {
 
 /// _fused_forward behind the call of the backbone, whose first result is its last hidden state (B, S, D).
-ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels);
+ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels, const ScoreKinds& kinds);
 
 }  // namespace tidemark

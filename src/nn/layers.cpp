@@ -18,7 +18,10 @@ Tensor embedding_forward(Module& m, Tensor indices) {
   return with_parameters(run, embedding, m("weight"), std::move(indices));
 }
 
-Tensor dropout_forward(Module& m, Tensor x) { return dropout(std::move(x), m.training ? m.probability : 0); }
+Tensor dropout_forward(Module& m, Tensor x) {
+  const bool is_on = m.training && !x.run().dropout_modules_off;
+  return dropout(std::move(x), is_on ? m.probability : 0);
+}
 
 /// transformers: pytorch_utils.Conv1D.forward
 Tensor conv1d_forward(Module& m, Tensor input) {

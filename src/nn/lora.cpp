@@ -20,6 +20,7 @@ Tensor lora_forward(Module& m, Tensor input) {
 Tensor quantized_lora_forward(Module& m, Tensor input) {
   Tensor x = std::move(input);
   Tensor result = m["base_layer"](x);
+  if (x.run().adapters_off) return result;
   if (!m["base_layer"].quantized->options.load_in_8bit) result = clone(std::move(result));
   Module &lora_a = m["lora_A"]["default"], &lora_b = m["lora_B"]["default"];
   const bool converts = !x.run().autocast.enabled;
@@ -161,6 +162,7 @@ bool is_target(const std::string& full_name, const std::string& target) {
 Tensor adapted(Module& m, Tensor input, const std::function<Tensor(Tensor)>& base_layer) {
   Tensor x = std::move(input);
   Tensor result = base_layer(x);
+  if (x.run().adapters_off) return result;
   const Dtype result_dtype = result.dtype();
   Module &lora_a = m["lora_A"]["default"], &lora_b = m["lora_B"]["default"];
   x = to(std::move(x), lora_a("weight").dtype());

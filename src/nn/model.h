@@ -7,6 +7,7 @@
 
 #include "nn/context.h"
 #include "nn/module.h"
+#include "ops/chunked_logprob.h"
 
 namespace tidemark {
 
@@ -25,7 +26,7 @@ struct ModelOutputs {
   std::vector<Tensor> cache;  // of past_key_values, an object that is no part of it to who looks for tensors
   /// Of a fused head, in the place of logits.
   struct Tokens {
-    Tensor log_probs, entropy, is_top1, label_mask;
+    Tensor log_probs, entropy, mean_logits, is_top1, label_mask;
   };
   Tokens tokens = {};
 };
@@ -75,7 +76,7 @@ struct Model {
   Module root;
   std::function<ModelOutputs(const Batch&)> forward;
   /// The same with a fused head (nn/fused_head.h); none where it is not known what comes before the head.
-  std::function<ModelOutputs(const Batch&)> fused_forward = {};
+  std::function<ModelOutputs(const Batch&, const ScoreKinds&)> fused_forward = {};
   /// Throws Error{bad_value} for data that the model does not take.
   std::function<BatchSizes(const Data&)> batch_sizes;
   std::optional<Stack> stack = {};     // none where it is not one

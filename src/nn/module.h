@@ -93,6 +93,7 @@ class Module {
   /// Whether its name is a number.
   bool has_place() const;
   std::vector<std::unique_ptr<Module>>& children() { return children_; }
+  const std::vector<std::unique_ptr<Module>>& children() const { return children_; }
   std::vector<std::shared_ptr<Parameter>>& parameters() { return parameters_; }
   std::uint32_t number() const { return number_; }
 

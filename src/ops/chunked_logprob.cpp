@@ -106,7 +106,8 @@ Tensors chunked_logprob_backward(Backward& call) {
 }
 
 /// ChunkedLogProbFunction.forward; `log_z` is kept besides.
-TokenScores scores_of(const Tensor& hidden, const Tensor& weight, const Tensor& bias, Dtype computes, Tensor& log_z) {
+TokenScores scores_of(const Tensor& hidden, const Tensor& weight, const Tensor& bias, Dtype computes,
+                      const ScoreKinds& kinds, Tensor& log_z) {
   const Dims tokens{hidden.size(0)};
   const auto numbers = [&] { return empty(hidden.run(), tokens, Dtype::f32); };
   const Tensor largest = numbers(), sum_exp = numbers(), x_sum_exp = numbers(), squares = numbers(), sum = numbers(),
@@ -119,10 +120,12 @@ TokenScores scores_of(const Tensor& hidden, const Tensor& weight, const Tensor& 
   }
   TokenScores scores;
   scores.log_probs = numbers();
-  {
+  if (kinds.entropy) {
     const Tensor mean = numbers();
     scores.entropy = numbers();
   }
+  if (kinds.mean_logits) scores.mean_logits = numbers();
+  if (!kinds.is_top1) return scores;
   const Tensor reaches = compare("aten::ge", target_logit), exceeds = compare("aten::gt", target_logit);
   scores.is_top1 = logical("aten::__and__", reaches, exceeds);
   return scores;
@@ -130,7 +133,7 @@ TokenScores scores_of(const Tensor& hidden, const Tensor& weight, const Tensor& 
 
 }  // namespace
 
-TokenScores chunked_logprob(Tensor hidden, Tensor weight, Tensor bias, Tensor targets) {
+TokenScores chunked_logprob(Tensor hidden, Tensor weight, Tensor bias, Tensor targets, const ScoreKinds& kinds) {
   const Op op(hidden, "ChunkedLogProbFunction");
   Run& run = hidden.run();
   const Dtype computes = run.autocast.enabled ? run.autocast.dtype : hidden.dtype();
@@ -138,17 +141,21 @@ TokenScores chunked_logprob(Tensor hidden, Tensor weight, Tensor bias, Tensor ta
   TokenScores scores;
   {
     const NoGrad no_grad(run);
-    scores = scores_of(hidden, weight, bias, computes, log_z);
+    scores = scores_of(hidden, weight, bias, computes, kinds, log_z);
   }
-  Tensors outputs{std::move(scores.log_probs), std::move(scores.entropy)};
-  Tensors saved{hidden, weight, bias, targets, std::move(log_z), alias(outputs[1])};
+  Tensors outputs{std::move(scores.log_probs)};
+  if (scores.entropy) outputs.push_back(std::move(scores.entropy));
+  Tensors saved{hidden, weight, bias, targets, log_z, kinds.entropy ? alias(outputs[1]) : log_z};
+  log_z.reset();
   const Facts facts{.dtype = computes};
   record(outputs, {std::move(hidden), std::move(weight), std::move(bias), std::move(targets)},
          {.name = "ChunkedLogProbFunctionBackward",
           .saved = std::move(saved),
           .facts = facts,
           .backward = chunked_logprob_backward});
-  return {std::move(outputs[0]), std::move(outputs[1]), std::move(scores.is_top1)};
+  scores.log_probs = std::move(outputs[0]);
+  if (kinds.entropy) scores.entropy = std::move(outputs[1]);
+  return scores;
 }
 
 }  // namespace tidemark

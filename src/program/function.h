@@ -47,6 +47,8 @@ class FunctionCall {
   int dimension(std::size_t parameter) const;
   double real_or(std::size_t parameter, double usual) const;
   bool flag_or(std::size_t parameter, bool usual) const;
+  /// A probability of dropout; 0 where the run has turned it off.
+  double dropout_or(std::size_t parameter, double usual) const;
   std::optional<Dtype> dtype(std::size_t parameter) const;
   /// The type that a tensor is made of: where nothing is said that of PyTorch's tensors of floats.
   Dtype dtype_or(std::size_t parameter, Dtype usual) const { return dtype(parameter).value_or(usual); }
@@ -74,6 +76,8 @@ class FunctionCall {
 
  private:
   const TensorType& result_type(std::size_t result) const;
+  /// Whether an nn.Dropout says a probability: the module itself, or one of attention, whose `p` a kernel is given.
+  bool is_of_dropout_module() const;
 
   const Statement& statement_;
   std::span<const Argument* const> arguments_;

@@ -139,6 +139,18 @@ double FunctionCall::real_or(std::size_t parameter, double usual) const {
   return number.kind == Argument::Kind::real ? number.real : static_cast<double>(integer_of(number));
 }
 
+bool FunctionCall::is_of_dropout_module() const {
+  const auto is_dropout = [](const Module& module) { return module.class_name == "nn.Dropout"; };
+  const Module* const module = values_.module;
+  return module && (is_dropout(*module) || std::ranges::any_of(module->children(), [&](const auto& child) {
+                      return is_dropout(*child) && child->name().starts_with("att");
+                    }));
+}
+
+double FunctionCall::dropout_or(std::size_t parameter, double usual) const {
+  return run.evaluates || (run.dropout_modules_off && is_of_dropout_module()) ? 0 : real_or(parameter, usual);
+}
+
 bool FunctionCall::flag_or(std::size_t parameter, bool usual) const {
   if (!given(parameter)) return usual;
   if (argument(parameter).kind != Argument::Kind::flag) refuse("something else in the place of True or False");

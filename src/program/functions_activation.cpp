@@ -30,7 +30,7 @@ Tensors glu_call(FunctionCall& call) {
 
 Tensors dropout_call(FunctionCall& call) {
   call.require(!call.flag_or(3, false), "inplace=True");
-  return {dropout(call.tensor(0), call.flag_or(2, true) ? call.real_or(1, 0.5) : 0)};
+  return {dropout(call.tensor(0), call.flag_or(2, true) ? call.dropout_or(1, 0.5) : 0)};
 }
 
 Tensors layer_norm_call(FunctionCall& call) {

@@ -8,7 +8,7 @@ namespace {
 
 Tensors attention_call(FunctionCall& call) {
   const AttentionOptions options{
-      .causal = call.flag_or(5, false), .enable_gqa = call.flag_or(7, false), .dropout = call.real_or(4, 0)};
+      .causal = call.flag_or(5, false), .enable_gqa = call.flag_or(7, false), .dropout = call.dropout_or(4, 0)};
   return {
       scaled_dot_product_attention(call.tensor(0), call.tensor(1), call.tensor(2), call.tensor_if_given(3), options)};
 }
@@ -30,7 +30,7 @@ Tensors multihead_call(FunctionCall& call) {
       .key_padding_mask = call.tensor_if_given(14),
       .attn_mask = call.tensor_if_given(16),
       .heads = call.integer(4),
-      .dropout = call.flag_or(13, true) ? call.real_or(10, 0) : 0,
+      .dropout = call.flag_or(13, true) ? call.dropout_or(10, 0) : 0,
       .out_proj = [&](Tensor x) { return linear(std::move(x), call.tensor(11), call.tensor_if_given(12)); }};
   call.require(!given.attn_mask || (is_floating(given.attn_mask.dtype()) && given.attn_mask.sizes().count() == 3),
                "a mask that is not of all heads, and numbers");

@@ -436,13 +436,13 @@ struct ProgramModel {
            first.results[0].of == Result::Of::value && first.results[0].type.sizes.size() == 3;
   }
 
-  ModelOutputs fused_forward(const Batch& batch, Module& root, Module& head) const {
+  ModelOutputs fused_forward(const Batch& batch, const ScoreKinds& kinds, Module& root, Module& head) const {
     std::vector<std::int64_t> values = sizes_of(batch);
     Tensors tensors = tensors_of(batch);
     Run& run = tensors[0].run();
     const InModule scope(run, root);
     Tensors outputs = calls->whole.backbone(run, std::move(tensors), std::move(values));
-    return fused_head(head, std::move(outputs), batch.labels);
+    return fused_head(head, std::move(outputs), batch.labels, kinds);
   }
 
   /// A strategy may have cut the batch: a dimension that is one symbol tells its value.
@@ -551,8 +551,8 @@ std::unique_ptr<Model> make_program_model(const Program& program, const Context&
   model->batch_sizes = [shared](const Data& data) { return shared->batch_sizes(data); };
   Module* const head = output_embedding(model->root);
   if (head && shared->begins_with_backbone())
-    model->fused_forward = [shared, head, &root = model->root](const Batch& batch) {
-      return shared->fused_forward(batch, root, *head);
+    model->fused_forward = [shared, head, &root = model->root](const Batch& batch, const ScoreKinds& kinds) {
+      return shared->fused_forward(batch, kinds, root, *head);
     };
   model->takes_positions =
       takes_positions(program) && std::any_of(program.inputs.begin(), program.inputs.end(),

@@ -165,6 +165,9 @@ class Run {
   bool grad_enabled = true;
   bool in_backward = false;  // on autograd's thread, which has library handles of its own
   bool runs_again = false;   // a checkpointed block's forward pass, in the backward pass
+  // While a reference scores a batch; `evaluates`: it is a second model, in eval mode.
+  bool adapters_off = false, checkpoints_off = false, evaluates = false;
+  bool dropout_modules_off = false;  // each nn.Dropout has a probability of 0
   /// Whether what runs are kernels of the backward pass.
   bool computes_backward() const { return in_backward && !runs_again; }
   AutocastState autocast;

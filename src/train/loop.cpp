@@ -5,13 +5,15 @@
 namespace tidemark {
 namespace {
 
+/// The `outputs` that TRL's trainers give add_fused_lm_head.  trl: trainer/{sft,dpo}_trainer.py (1.16.0)
+ScoreKinds scores_of(LoopKind loop) {
+  return {.entropy = true, .mean_logits = loop != LoopKind::sft_trainer, .is_top1 = true};
+}
+
 /// model(**batch)
-ModelOutputs call(Model& model, const Batch& batch, const StepOptions& options) {
-  const auto& forward = options.loop == LoopKind::sft_trainer ? model.fused_forward : model.forward;
-  if (!options.hooks.replace_inputs) return forward(batch);
-  Batch inputs = batch;
-  options.hooks.replace_inputs(inputs);
-  return forward(inputs);
+ModelOutputs call(const Model& model, const Batch& batch, const StepOptions& options) {
+  if (has_fused_head(options.loop)) return model.fused_forward(batch, scores_of(options.loop));
+  return model.forward(batch);
 }
 
 /// Outside of autocast, which is around the model's own forward.
@@ -58,19 +60,48 @@ void begin_pass(const Training& training, Batch& batch, bool is_last) {
   if (hooks.before_forward) hooks.before_forward();
 }
 
-ModelOutputs forward_outputs(const Training& training, const Batch& batch) {
+ModelOutputs model_outputs(const Training& training, const Batch& batch) {
   Run& run = training.run;
   const StepOptions& options = training.options;
   const Setting<bool> enabled(run.autocast.enabled, options.autocast);
   run.autocast.dtype = options.autocast_dtype;
-  ModelOutputs out = call(training.model, batch, options);
+  ModelOutputs out;
+  if (options.hooks.replace_inputs) {
+    Batch inputs = batch;
+    options.hooks.replace_inputs(inputs);
+    out = call(training.model, inputs, options);
+  } else {
+    out = call(training.model, batch, options);
+  }
   if (options.loop != LoopKind::plain && options.autocast) convert_to_fp32(run, out);
   if (options.hooks.after_forward) options.hooks.after_forward(out);
   run.autocast.weights.clear();
+  return out;
+}
+
+ModelOutputs forward_outputs(const Training& training, const Batch& batch) {
+  ModelOutputs out = model_outputs(training, batch);
   const Tensor& loss = out.loss;
   if (!loss) throw Error(Errc::unsupported, "a model without labels computes no loss to train on", "labels");
   if (!loss.requires_grad())
     throw Error(Errc::bad_value, "the loss does not depend on any trained parameter", "freeze");
+  return out;
+}
+
+/// use_adapter(model, None), disable_gradient_checkpointing: trl: trainer/utils.py, models/utils.py (1.16.0)
+ModelOutputs reference_outputs(const Training& training, const Batch& batch) {
+  Run& run = training.run;
+  const StepOptions& options = training.options;
+  const NoGrad no_grad(run);
+  const Setting<bool> adapters(run.adapters_off, true), checkpoints(run.checkpoints_off, true);
+  const Setting<bool> evaluates(run.evaluates, training.reference != nullptr);
+  const Setting<bool> enabled(run.autocast.enabled, options.autocast);
+  run.autocast.dtype = options.autocast_dtype;
+  const Model& model = training.reference ? *training.reference : training.model;
+  const ScoreKinds kinds = training.reference ? ScoreKinds{} : scores_of(options.loop);
+  ModelOutputs out = model.fused_forward(batch, kinds);
+  if (options.autocast) convert_to_fp32(run, out);
+  run.autocast.weights.clear();
   return out;
 }
 

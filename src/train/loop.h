@@ -14,6 +14,7 @@ using Loop = std::function<void(const PhaseEnds& phase_ends)>;
 struct Training {
   Run& run;
   Model& model;
+  Model* reference;  // null: none, or the model without adapters
   const BatchSizes& sizes;
   Optimizer& optimizer;
   const StepOptions& options;
@@ -26,8 +27,12 @@ Batch load_batch(const Training& training);
 void begin_pass(const Training& training, Batch& batch, bool is_last);
 
 /// with torch.autocast(...): outputs = model(**batch)
+ModelOutputs model_outputs(const Training& training, const Batch& batch);
+/// The same.  Throws Error where their loss does not depend on what is trained.
 ModelOutputs forward_outputs(const Training& training, const Batch& batch);
-/// Its loss, which is all that is left of it.
+/// The same of the reference, without gradients, adapters and checkpoints.
+ModelOutputs reference_outputs(const Training& training, const Batch& batch);
+/// The loss of the model's outputs, which is all that is left of them.
 Tensor forward_loss(const Training& training, const Batch& batch);
 
 /// A plain PyTorch loop: batch to the device, forward, loss, backward, step, zero_grad.

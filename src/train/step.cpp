@@ -120,11 +120,12 @@ class Steps {
 
 }  // namespace
 
-void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options,
-           const PhaseObserver& observer) {
+void train(Run& run, Model& model, Model* reference, const BatchSizes& sizes, Optimizer& optimizer,
+           const StepOptions& options, const PhaseObserver& observer) {
   if (options.repeat_steps && !run.config().on_event) repeat_second_forwards(run);
   const Setting on_gradient(run.on_gradient, options.hooks.gradient_is_ready);
-  const Training training{run, model, sizes, optimizer, options};
+  const Setting dropout_modules(run.dropout_modules_off, is_of_preferences(options.loop));  // TRL's disable_dropout
+  const Training training{run, model, reference, sizes, optimizer, options};
   Steps(run, options.loop != LoopKind::plain ? trainer_loop(training) : plain_loop(training), options, observer)
       .run_all();
 }

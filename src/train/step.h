@@ -36,8 +36,9 @@ struct EnoughPasses {};
 /// Told when a phase of a step (from 1) is over.
 using PhaseObserver = std::function<void(std::int64_t step, StepPhase phase)>;
 
+/// `reference`: a second model that scores batches; null: the model without its adapters does, if the loop has one.
 /// Throws DeviceOutOfMemory, EnoughPasses, Error.
-void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options,
-           const PhaseObserver& observer);
+void train(Run& run, Model& model, Model* reference, const BatchSizes& sizes, Optimizer& optimizer,
+           const StepOptions& options, const PhaseObserver& observer);
 
 }  // namespace tidemark

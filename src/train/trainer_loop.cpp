@@ -6,6 +6,7 @@
 #include "train/clip.h"
 #include "train/grad_scaler.h"
 #include "train/loop.h"
+#include "train/preference_loss.h"
 #include "train/sft_loss.h"
 
 namespace tidemark {
@@ -71,7 +72,7 @@ class TrainerLoop {
   void take_batches() {
     std::vector<Batch> batches;
     for (std::int64_t i = 0; i < options_.grad_accumulation; ++i) batches.push_back(load_batch(training_));
-    Tensor items = count_items(batches);
+    Tensor items = is_of_preferences(options_.loop) ? Tensor() : count_items(batches);
     batches_ = std::move(batches);
     items_ = std::move(items);
   }
@@ -103,8 +104,10 @@ class TrainerLoop {
     return sum(gathered);
   }
 
-  /// The sum over labels by how many they are, then times the number of processes.
+  /// The sum over labels by how many they are, then times the number of processes; of preferences by how many passes a
+  /// step has.  trl: trainer/dpo_trainer.py, loss_is_scaled_for_ga (1.16.0)
   Tensor compute_loss() {
+    if (is_of_preferences(options_.loop)) return div_scalar(dpo_loss(training_, inputs_));
     const Setting<Tensor> items(run_.num_items_in_batch, items_);
     if (options_.loop != LoopKind::sft_trainer) return scale_(forward_loss(training_, inputs_));
     const auto gathered_sum = [this](Tensor one) {

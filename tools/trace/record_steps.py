@@ -26,6 +26,9 @@ import tempfile
 import traceback
 from importlib import metadata
 
+import preference
+from adapters import with_adapters
+
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 AUTO_OF_HEAD = {"sequence_classification": "AutoModelForSequenceClassification"}
@@ -68,6 +71,8 @@ def build(spec, device="cuda"):
         parameter.requires_grad_(train and parameter.is_floating_point())
     if spec.get("quantization", {}).get("prepare"):
         prepare(model)
+    if spec.get("loop") in preference.LOOPS:
+        return model.train()
     model = with_adapters(model.train(), spec)
     if spec.get("load") == "adapted":
         model.to(device)
@@ -110,21 +115,6 @@ def with_experts_apart(model, spec):
     if model.config.tie_word_embeddings:
         model.get_output_embeddings().weight = None
     model.to_empty(device="cuda")
-
-
-def with_adapters(model, spec):
-    if "lora" not in spec:
-        return model
-    import peft
-    from quantization import quantized_with_adapters
-
-    lora = spec["lora"]
-    options = {"r": lora.get("r", 8), "lora_alpha": lora.get("alpha", 8), "lora_dropout": lora.get("dropout", 0)}
-    if lora.get("target_modules"):
-        options["target_modules"] = lora["target_modules"]
-    if "quantization" in spec:
-        return quantized_with_adapters(model, peft.LoraConfig(**options), lora.get("adapter_dtype", "auto"))
-    return peft.get_peft_model(model, peft.LoraConfig(**options), autocast_adapter_dtype=lora.get("adapter_dtype", "auto") == "auto")
 
 
 def checkpointed(model, spec):
@@ -328,6 +318,8 @@ def rows_of(spec):
     """One batch on the host: text, with images in front if there are any."""
     import torch
 
+    if spec.get("loop") in preference.LOOPS:
+        return preference.rows(spec)
     tokens = torch.full((spec["batch"], spec["seq"]), 5)
     rows = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens.clone()}
     if spec.get("head") == "sequence_classification":
@@ -372,9 +364,10 @@ def train(spec):
         from zero_training import is_made_in_parts
 
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
-        if is_made_in_parts(spec):
-            return trained_by_trainer(spec, lambda: build(spec), rows_of(spec), pause)
-        return trained_by_trainer(spec, build(spec, "cpu" if spec.get("parallel", "none").startswith("zero") else "cuda"), rows_of(spec), pause)
+        where = "cpu" if spec.get("parallel", "none").startswith("zero") else "cuda"
+        model = (lambda: build(spec)) if is_made_in_parts(spec) else build(spec, where)
+        whole = {key: value for key, value in spec.items() if key not in ("freeze", "train_only")}
+        return trained_by_trainer(spec, model, rows_of(spec), pause, lambda: build(whole, where))
     if spec.get("parallel", "none").startswith("zero"):
         from zero_training import trained_by_deepspeed
 
@@ -446,7 +439,7 @@ def pause(parameter):
 def versions(spec):
     import gemini
 
-    names = ("torch", "transformers", "peft", *(("deepspeed",) if spec.get("parallel", "none").startswith("zero") else ()), *(("bitsandbytes",) if "quantization" in spec else ()), *(("trl",) if spec.get("loop") == "sft_trainer" else ()))
+    names = ("torch", "transformers", "peft", *(("deepspeed",) if spec.get("parallel", "none").startswith("zero") else ()), *(("bitsandbytes",) if "quantization" in spec else ()), *preference.packages(spec))
     return {**{name: metadata.version(name).split("+")[0] for name in names}, **({"colossalai": gemini.version()} if spec.get("parallel") == "gemini" else {})}
 
 

@@ -3,6 +3,8 @@
 import os
 import tempfile
 
+import preference
+
 OPTIMIZERS = {
     ("adamw_8bit", "auto"): "adamw_8bit",
     ("paged_adamw_32bit", "auto"): "paged_adamw_32bit",
@@ -15,9 +17,9 @@ OPTIMIZERS = {
 }
 
 
-def trained_by_trainer(spec, model, rows, pause):
+def trained_by_trainer(spec, model, rows, pause, again):
     """`rows` is every batch, on the host.  What it does behind its last step is not part of it.  A model that is made in parts is a
-    function that makes it."""
+    function that makes it; `again` makes the model once more."""
     import transformers
     from zero_training import is_made_in_parts
 
@@ -36,23 +38,35 @@ def trained_by_trainer(spec, model, rows, pause):
             model = model()
         else:
             settings = arguments_of(spec, folder, model)
-    samples = [{}] * (spec["batch"] * (spec.get("steps", 3) + 1) * spec.get("grad_accumulation", 1) * spec.get("gpus", 1))
-    how = {"model": model, "args": settings, "train_dataset": samples, "data_collator": lambda _: dict(rows), "callbacks": [Steps()]}
-    trainer = sft_trainer(how) if spec["loop"] == "sft_trainer" else transformers.Trainer(**how)
+    how = {"model": model, "args": settings, "train_dataset": [{}] * samples_of(spec), "data_collator": lambda _: dict(rows), "callbacks": [Steps()]}
+    if spec["loop"] in preference.LOOPS:
+        trainer = preference.trainer(spec, how, tokenizer(), again)
+    else:
+        trainer = sft_trainer(how) if spec["loop"] == "sft_trainer" else transformers.Trainer(**how)
     trainer.train()
+
+
+def samples_of(spec):
+    """More than the training takes."""
+    return spec["batch"] * (spec.get("steps", 3) + 1) * spec.get("grad_accumulation", 1) * spec.get("gpus", 1)
 
 
 def sft_trainer(how):
     """TRL's (1.16.0): samples are taken as they are."""
     import datasets
-    import tokenizers
-    import transformers
     import trl
 
-    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"<pad>": 0, "<eos>": 1}, unk_token="<pad>"))
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=words, pad_token="<pad>", eos_token="<eos>")
     samples = datasets.Dataset.from_list([{"input_ids": [0], "labels": [0]}] * len(how["train_dataset"]))
-    return trl.SFTTrainer(**{**how, "train_dataset": samples}, processing_class=tokenizer)
+    return trl.SFTTrainer(**{**how, "train_dataset": samples}, processing_class=tokenizer())
+
+
+def tokenizer():
+    """TRL's trainers ask for one."""
+    import tokenizers
+    import transformers
+
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"<pad>": 0, "<eos>": 1}, unk_token="<pad>"))
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=words, pad_token="<pad>", eos_token="<eos>")
 
 
 def arguments_of(spec, folder, model):
@@ -65,6 +79,9 @@ def arguments_of(spec, folder, model):
         import trl
 
         kind, clip = trl.SFTConfig, {**clip, "gradient_checkpointing": False, "dataset_kwargs": {"skip_prepare_dataset": True}}
+    if spec["loop"] in preference.LOOPS:
+        kind, more = preference.arguments(spec)
+        clip.update(more)
     return kind(
         folder,
         per_device_train_batch_size=spec["batch"],
