@@ -289,11 +289,12 @@ FamilyUse family_use_of(const Spec& spec, const Value& config) {
           images_here(spec),
           size.height,
           size.width,
-          spec.head,
+          head_of(spec),
           autocast_of(spec),
           spec.checkpointing != Checkpointing::none,
           spec.cp ? spec.cp->degree : 1,
-          spec.transformers};
+          spec.transformers,
+          spec.loop == LoopKind::reward_trainer};
 }
 
 Data data_of(const Spec& spec) {
@@ -339,7 +340,7 @@ std::vector<std::string> programs_that_may_answer(const Spec& spec, const Value&
                                                   std::span<const std::string> names) {
   const std::string& type = model_type_of(model_config);
   std::vector<std::string> all;
-  for (const std::string& wanted : program_names(type, spec.head, model_config)) {
+  for (const std::string& wanted : program_names(type, head_of(spec), model_config)) {
     std::map<Release, std::string> found;
     std::set<Release> having;
     for (const std::string& name : names) {
@@ -418,9 +419,12 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   if (spec.seq == 0 && text && text->count() == 2)
     recorder.assume_first(fmt::format("a sample has {} tokens, as nobody said how many (--seq)", (*text)[1]));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
+  if (spec.loop == LoopKind::reward_trainer) sizes.labels.reset();
   if (takes_pairs(spec.loop))
     recorder.assume(
         fmt::format("a batch is {} pairs of a chosen and a rejected sample, all of one length", spec.batch));
+  if (spec.loop == LoopKind::kto_trainer)
+    recorder.assume("one half of the samples of a batch, or one more, is desirable");
   if (spec.method != Method::none)
     recorder.assume_first(fmt::format("method {} sets {}", kMethodNames[static_cast<std::size_t>(spec.method)],
                                       text_of_method(spec.method)));

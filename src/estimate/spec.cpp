@@ -168,6 +168,10 @@ void check_preferences(const Spec& spec, const Check& check) {
     check.refuse("loop", "it is supported on one GPU", "set gpus to 1, or run the program itself with tidemark run");
   if (spec.images > 0)
     check.refuse("images", "pairs with images are unsupported", "leave it out, or run the program with tidemark run");
+  // trl: trainer/kto_trainer.py, __init__ (1.16.0): the KL term would be the reward
+  if (spec.loop == LoopKind::kto_trainer && spec.batch < 2)
+    check.refuse("batch", "KTOTrainer takes two samples or more in a batch", "set batch to 2");
+  if (!has_reference(spec.loop)) return;
   if (spec.checkpoint_every > 1 || !spec.checkpoint_layers.empty() || !spec.checkpoint_save.empty())
     check.refuse("checkpointing", "the trainer turns checkpoints off and on again, of all layers",
                  "leave checkpoint_every, checkpoint_layers and checkpoint_save out");
@@ -251,6 +255,15 @@ void check_quantization(const Spec& spec, const Check& check) {
     check_names(*spec.quantization->skip_modules, "quantization.skip_modules", check);
 }
 
+void check_dora(const Spec& spec, const Check& check) {
+  if (!spec.lora || !spec.lora->use_dora) return;
+  if (spec.quantization)
+    check.refuse("lora.use_dora", "DoRA beside quantized weights is not modelled",
+                 "leave one of the two out, or run the program itself with tidemark run");
+  if (!runs_whole_model(spec))
+    check.refuse("lora.use_dora", "it is supported on one GPU, and with ddp", "leave it out");
+}
+
 std::optional<std::int64_t> read_side(std::string_view text) {
   const auto side = parse_number<std::int64_t>(text);
   return side && *side >= 0 && *side <= kMaxImageSide ? side : std::nullopt;
@@ -292,6 +305,10 @@ bool runs_as_trainer(const Spec& spec) {
 
 std::int64_t samples_of_pass(const Spec& spec) { return takes_pairs(spec.loop) ? 2 * spec.batch : spec.batch; }
 
+std::string head_of(const Spec& spec) {
+  return spec.loop == LoopKind::reward_trainer && spec.head == "auto" ? "sequence_classification" : spec.head;
+}
+
 bool has_second_model(const Spec& spec) { return has_reference(spec.loop) && !spec.lora; }
 
 std::int64_t ranks_per_node(const Spec& spec) { return spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus; }
@@ -325,6 +342,7 @@ void check_spec(const Spec& spec, const std::string& where) {
   check_loop(spec, check);
   check_checkpointing(spec, check);
   check_quantization(spec, check);
+  check_dora(spec, check);
   if (spec.max_grad_norm == 0.0)
     check.refuse("max_grad_norm", "gradients clipped to 0 train nothing", "leave it out for no clipping");
   if (!spec.memory.empty()) {

@@ -77,11 +77,13 @@ inline constexpr std::array<std::string_view, 4> kQuantStorageNames{"uint8", "bf
 enum class QuantStorage { uint8, bf16, fp16, fp32 };
 inline constexpr std::array<std::string_view, 5> kLoadNames{"to", "adapted", "wrapped", "device_map", "device"};
 enum class Load { to, adapted, wrapped, device_map, device };
-inline constexpr std::array<std::string_view, 4> kLoopNames{"plain", "trainer", "sft_trainer", "dpo_trainer"};
+inline constexpr std::array<std::string_view, 6> kLoopNames{"plain",       "trainer",     "sft_trainer",
+                                                            "dpo_trainer", "kto_trainer", "reward_trainer"};
 
 struct LoraSpec {
   std::int64_t r = 8;
   double alpha = 8, dropout = 0;
+  bool use_dora = false;
   TextOrList target_modules;  // empty text: PEFT's own choice for the model
   AdapterDtype adapter_dtype = AdapterDtype::automatic;
   LoraBias bias = LoraBias::none;
@@ -162,6 +164,7 @@ struct Spec {
 
   std::string torch, transformers;  // empty: the newest that are known
   std::string gpu, memory, allocator;
+  bool windows = false;
   Load load = Load::to;
 
   bool operator==(const Spec&) const = default;
@@ -186,6 +189,8 @@ bool runs_as_trainer(const Spec& spec);
 
 /// Samples that a pass takes on each GPU: of pairs two each.
 std::int64_t samples_of_pass(const Spec& spec);
+/// The head that is asked for, or the loop's.
+std::string head_of(const Spec& spec);
 /// Whether a second model stands beside the one that trains: without adapters to leave out, the reference.
 bool has_second_model(const Spec& spec);
 
@@ -226,6 +231,8 @@ void LoraSpec::fields(Self& self, Visit&& visit) {
         FieldInfo{.help = "lora_alpha", .placeholder = "X", .group = group, .low = 0, .high = 1e9});
   visit("dropout", self.dropout,
         FieldInfo{.help = "lora_dropout", .placeholder = "P", .group = group, .low = 0, .high = 0.999});
+  visit("use_dora", self.use_dora,
+        FieldInfo{.help = "use_dora: a vector of magnitudes beside each adapter (DoRA)", .group = group});
   visit(
       "target_modules", self.target_modules,
       FieldInfo{
@@ -437,6 +444,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("gpu", self.gpu,
         text(group, "The card: a name (see `tidemark gpus`) or a file that describes one", "NAME|FILE"));
   visit("memory", self.memory, text(group, "Another memory size for the card, such as 400GB or 80GiB", "SIZE"));
+  visit("windows", self.windows, text(group, "A Windows driver: beyond the card it goes on in host memory"));
   visit("allocator", self.allocator, text(group, "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)", "CONF"));
   visit("torch", self.torch,
         text(group, "Version of PyTorch to follow (default: the active environment's, else the newest that is known)",

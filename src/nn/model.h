@@ -17,6 +17,8 @@ struct Batch {
   Tensor position_ids, shift_labels;  // of models that take positions; labels of the next tokens
   Dims grid;                          // what every row of image_grid_thw holds, as the host reads it
   std::vector<Tensor> others;         // that no member is for, in the order of BatchSizes
+  /// KTOTrainer's samples with another's completion, and whether each sample's own completion is desirable.
+  Tensor kl_input_ids, kl_attention_mask, kl_labels, desirable;
 };
 
 /// transformers' ModelOutput: it keeps all its members alive until the training loop lets it go.

@@ -22,6 +22,7 @@ struct Pair {
 // creation.cpp
 Tensor arange(Run& run, std::int64_t end, Dtype dtype = Dtype::int64);
 Tensor zeros(Run& run, const Dims& sizes, Dtype dtype);
+Tensor eye(Run& run, std::int64_t n, Dtype dtype);
 Tensor full(Run& run, const Dims& sizes, Dtype dtype);
 
 // view.cpp: no memory, but where said
@@ -130,6 +131,9 @@ Tensor max(Tensor x);
 Tensor prod(Tensor x, int d, bool keep_dims = false);
 /// Over some dimensions or, when none is named, over all.
 Tensor sum(Tensor x, const Dims& dims = {}, bool keep_dims = false);
+/// Over everything that is a number.
+Tensor nansum(Tensor x);
+Tensor nanmean(Tensor x);
 /// Over some dimensions, which are kept; `ord` is 2.
 Tensor linalg_vector_norm(Tensor x, double ord, const Dims& dims, bool keep_dims);
 

@@ -91,6 +91,30 @@ Tensor sum(Tensor x, const Dims& dims, bool keep_dims) {
   return sum_as(std::move(x), dims, keep_dims, dtype);
 }
 
+/// Keeps its input.  torch: FunctionsManual.cpp, nansum_backward: the spread gradient * self.isnan().logical_not()
+Tensor nansum(Tensor x) {
+  const Op op(x, "aten::nansum");
+  Tensor y = plain_sum(x, mark(x, {}), false, x.dtype());
+  Tensors saved{x};
+  const Facts facts = facts_of(x, {}, false);
+  return record(
+      std::move(y), {std::move(x)},
+      {.name = "NansumBackward0", .saved = std::move(saved), .facts = facts, .backward = [](Backward& call) -> Tensors {
+         Tensor gradient = spread(call);
+         const Tensor is_nan = compare("aten::isnan", call.saved[0]);
+         const Tensor is_number = compare("aten::logical_not", is_nan);
+         return {mul(std::move(gradient), is_number)};
+       }});
+}
+
+/// torch: native/ReduceOps.cpp, nanmean
+Tensor nanmean(Tensor x) {
+  Tensor is_number = compare("aten::isnan", detach(x));
+  Tensor count = count_true(std::move(is_number));
+  Tensor total = nansum(std::move(x));
+  return div(std::move(total), std::move(count));
+}
+
 /// Keeps its input and its result.  torch: FunctionsManual.cpp, linalg_vector_norm_backward: grad * (self / norm), with
 /// 0 where the norm is.
 Tensor linalg_vector_norm(Tensor x, double ord, const Dims& dims, bool keep_dims) {

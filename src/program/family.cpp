@@ -20,6 +20,7 @@
 #include "program/model.h"
 #include "program/reads.h"
 #include "program/routed.h"
+#include "program/scores.h"
 
 namespace tidemark {
 namespace {
@@ -47,7 +48,7 @@ class FamilyReader {
   FamilyReader(const FamilyText& text, const std::string& file, ReadValue read_value, const Value& config,
                const FamilyUse& use)
       : text_(text.text), file_(file), read_value_(read_value), use_(use) {
-    binding_.config = config;
+    binding_.config = use.is_scored ? with_one_score(config) : config;
     binding_.first_line = text.line;
   }
 
@@ -73,7 +74,8 @@ class FamilyReader {
              {"positions", use_.shares > 1}};
     for (const auto& [line, text] : holds_) {
       at_ = line;
-      if (!is_so(text)) refuse(text);
+      const bool is_of_loss = use_.is_scored && text == "num_labels > 1";
+      if (!is_of_loss && !is_so(text)) refuse(text);
     }
     choose_main();
     for (const Key& key : keys_) {
@@ -206,9 +208,7 @@ class FamilyReader {
       labels = std::ssize(*names->as_map());
     else if (count && count->as_integer())
       labels = *count->as_integer();
-    const bool is_any_number =
-        std::any_of(keys_.begin(), keys_.end(), [](const Key& key) { return key.path == "num_labels"; });
-    if (is_any_number)
+    if (std::ranges::any_of(keys_, [](const Key& key) { return key.path == "num_labels"; }))
       set_path(binding_.config, "num_labels", labels);
     else if (labels != 2)
       throw Error(Errc::unsupported,

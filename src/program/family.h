@@ -20,6 +20,7 @@ struct FamilyUse {
   bool checkpointing = false;
   std::int64_t shares = 1;        // how many GPUs have a part of each sample, whose batches bring positions
   std::string transformers = {};  // the release that is asked for
+  bool is_scored = false;         // one score for each sample, and no loss of the model's own
 };
 
 /// Whether the text is one of a family, or of one configuration.

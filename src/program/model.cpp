@@ -255,7 +255,7 @@ struct ProgramModel {
         context(in),
         tree(of, root, types.loaded, layers),
         stack(find_stack(of)),
-        unlabelled(stack ? without_loss(of) : std::nullopt),
+        unlabelled(without_loss(of)),
         computed(types.computed),
         checks(checks_sizes),
         symbols(of.captured_values),
@@ -458,7 +458,7 @@ struct ProgramModel {
   CheckpointableLayers layers;
   const TreeBuilder tree;
   const std::optional<StackPaths> stack;
-  const std::optional<Body> unlabelled;  // of a stack, the main body without the loss, where that can be
+  const std::optional<Body> unlabelled;  // the main body without the loss, where that can be
   const Dtype computed;
   const bool checks;
   std::optional<Calls> calls;
@@ -557,7 +557,7 @@ std::unique_ptr<Model> make_program_model(const Program& program, const Context&
   model->takes_positions =
       takes_positions(program) && std::any_of(program.inputs.begin(), program.inputs.end(),
                                               [](const InputDeclaration& input) { return is_of_sharing(input.name); });
-  if (!shared->unlabelled) return model;
+  if (!shared->stack || !shared->unlabelled) return model;
   model->stack = stack_at(*shared->stack, model->root);
   model->was_cut = [shared, layers = model->stack->layers, &root = model->root] { shared->bind(root, layers); };
   return model;

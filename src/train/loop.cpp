@@ -5,9 +5,9 @@
 namespace tidemark {
 namespace {
 
-/// The `outputs` that TRL's trainers give add_fused_lm_head.  trl: trainer/{sft,dpo}_trainer.py (1.16.0)
+/// The `outputs` that TRL's trainers give add_fused_lm_head.  trl: trainer/{sft,dpo,kto}_trainer.py (1.16.0)
 ScoreKinds scores_of(LoopKind loop) {
-  return {.entropy = true, .mean_logits = loop != LoopKind::sft_trainer, .is_top1 = true};
+  return {.entropy = true, .mean_logits = loop != LoopKind::sft_trainer, .is_top1 = loop != LoopKind::kto_trainer};
 }
 
 /// model(**batch)
@@ -50,6 +50,12 @@ Batch load_batch(const Training& training) {
   batch.grid = sizes.grid;
   for (const BatchSizes::Other& other : sizes.others)
     batch.others.push_back(load(other.sizes, other.dtype.value_or(pixel_dtype)));
+  if (training.options.loop == LoopKind::kto_trainer) {
+    batch.kl_input_ids = load(sizes.input_ids, Dtype::int64);
+    batch.kl_attention_mask = load(sizes.attention_mask, Dtype::int64);
+    batch.kl_labels = load(sizes.labels, Dtype::int64);
+    batch.desirable = load(Dims{batch.input_ids.size(0)}, Dtype::boolean);
+  }
   return batch;
 }
 

@@ -1,4 +1,5 @@
-// Metrics of scored tokens.  trl: trainer/dpo_trainer.py, _compute_loss (1.16.0)
+// Metrics of scored tokens that DPOTrainer and KTOTrainer share.  trl: trainer/{dpo,kto}_trainer.py, _compute_loss
+// (1.16.0)
 #pragma once
 #include "nn/model.h"
 

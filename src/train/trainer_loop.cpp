@@ -105,9 +105,9 @@ class TrainerLoop {
   }
 
   /// The sum over labels by how many they are, then times the number of processes; of preferences by how many passes a
-  /// step has.  trl: trainer/dpo_trainer.py, loss_is_scaled_for_ga (1.16.0)
+  /// step has.  trl: trainer/{dpo,kto,reward}_trainer.py, loss_is_scaled_for_ga (1.16.0)
   Tensor compute_loss() {
-    if (is_of_preferences(options_.loop)) return div_scalar(dpo_loss(training_, inputs_));
+    if (is_of_preferences(options_.loop)) return div_scalar(preference_loss(training_, inputs_));
     const Setting<Tensor> items(run_.num_items_in_batch, items_);
     if (options_.loop != LoopKind::sft_trainer) return scale_(forward_loss(training_, inputs_));
     const auto gathered_sum = [this](Tensor one) {

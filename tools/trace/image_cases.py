@@ -88,6 +88,9 @@ def other_cases():
                 case("normalize", f"{dtype} 2x30x64{flag}", d=d, autocast="bfloat16")
         for d in (0, 1, -1):
             case("linalg_vector_norm", f"{dtype} 2x300x64 g", dims=[d], keep=True)
+        for sizes in ("1", "3", "2x300x64"):
+            for name in ("nansum", "nanmean"):
+                case(name, f"{dtype} {sizes} g")
         for sizes in ("2x77x768", "32x512x1024"):
             case("mean", f"{dtype} {sizes} g", dims=[], keep=False)
         for dims in ([-1, -2], [0, 2], [1], []):

@@ -94,6 +94,7 @@ OTHERS = {
     "logical": lambda x, a: x[0] & x[1],
     "bitwise": lambda x, a: getattr(_torch(), "bitwise_" + a["kind"])(x[0], *x[1:] or [3]),
     "arange": lambda x, a: _torch().arange(a["end"], device="cuda"),
+    "eye": lambda x, a: _torch().eye(a["n"], dtype=getattr(_torch(), a["dtype"]), device="cuda"),
     "full": lambda x, a: _torch().full(a["sizes"], 2, dtype=getattr(_torch(), a["dtype"]), device="cuda"),
     "zeros": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"]), device="cuda"),
     "to_device": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"])).to("cuda"),
@@ -111,6 +112,8 @@ OTHERS = {
     "softmax": lambda x, a: _functional().softmax(x[0], dim=-1, dtype=getattr(_torch(), a["dtype"])),
     "dropout": lambda x, a: _functional().dropout(x[0], a["p"]),
     "mean": lambda x, a: x[0].mean(a["dims"], keepdim=a["keep"]),
+    "nansum": lambda x, a: x[0].nansum(),
+    "nanmean": lambda x, a: x[0].nanmean(),
     "sum": lambda x, a: x[0].sum(a["dims"], keepdim=a["keep"]) if a["dims"] else x[0].sum(),
     "matmul": lambda x, a: _torch().matmul(x[0], x[1]),
     "linear": lambda x, a: _functional().linear(x[0], x[1], x[2]).add_(x[3]) if x[3:] else _functional().linear(x[0], x[1], x[2]),
@@ -429,6 +432,9 @@ def indexing_cases():
             case("cumsum", f"{dtype} {shape}", d=-1)
         case("gather", f"int64 {shape}", f"int64 {shape}", d=-1)
         case("gather", f"float32 {shape}", f"int64 {shape}", d=-1)
+    for n in (1, 64, 1024):
+        for dtype in ("float32", "bfloat16", "float16"):
+            case("eye", n=n, dtype=dtype)
     for end in (1, 300, 100000):
         case("arange", end=end)
     for first, second in (("4x1x30x30", "4x1x30x30"), ("4x1x1x30", "1x1x30x30"), ("30", "4x30")):

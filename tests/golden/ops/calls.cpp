@@ -121,6 +121,8 @@ const std::vector<NamedCall> kElementwise = {
 const std::vector<NamedCall> kIndexing = {
     {"zeros",
      [](Inputs&, const Arguments& a, Run& run) { return zeros(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
+    {"eye",
+     [](Inputs&, const Arguments& a, Run& run) { return eye(run, a.number("n"), dtype_named(a.text("dtype"))); }},
     {"full",
      [](Inputs&, const Arguments& a, Run& run) { return full(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
     {"to_device", [](Inputs&, const Arguments& a,
@@ -384,6 +386,8 @@ const std::vector<NamedCall> kOthers = {
     {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], a.dims("dims"), a.flag("keep")); }},
     {"sum", [](Inputs& in, const Arguments& a, Run&) { return sum(in[0], a.dims("dims"), a.flag("keep")); }},
     {"max", unary<max>},
+    {"nansum", unary<nansum>},
+    {"nanmean", unary<nanmean>},
     {"prod", [](Inputs& in, const Arguments& a, Run&) { return prod(in[0], dim(a), a.flag("keep")); }},
     {"linalg_vector_norm",
      [](Inputs& in, const Arguments& a, Run&) { return linalg_vector_norm(in[0], 2, a.dims("dims"), a.flag("keep")); }},
