@@ -20,6 +20,8 @@ void set_field(Card& card, const std::string& key, const char* value) {
     card.total_bytes = number;
   else if (key == "driver_reserved_bytes")
     card.driver_reserved_bytes = number;
+  else if (key == "spill_bytes")
+    card.spill_bytes = number;
   else if (key == "context_bytes")
     card.context_bytes = number;
   else if (key == "library_bytes")

@@ -15,6 +15,7 @@ struct Card {
   int compute_capability_major = 9, compute_capability_minor = 0;
   std::int64_t total_bytes = 85'045'215'232;
   std::int64_t driver_reserved_bytes = 0;  // what cudaMalloc cannot reach besides the context
+  std::int64_t spill_bytes = 0;            // host memory that a Windows driver lends beyond the card
   std::int64_t context_bytes = 0;          // what is in use before the first allocation
   NcclBytes nccl_in_a_node, nccl_across_nodes;
   std::int64_t nccl_alone_bytes = 0;  // a communicator of one rank

@@ -51,10 +51,11 @@ Mapping map_addresses() {
 }  // namespace
 
 DeviceMemory::DeviceMemory(std::byte* base, std::size_t span_bytes, std::int64_t capacity_bytes, bool addresses_descend,
-                           int devices)
+                           int devices, std::int64_t spill_bytes)
     : base_(base),
       part_bytes_(span_bytes / static_cast<std::size_t>(devices) / kPageBytes * kPageBytes),
       capacity_bytes_(capacity_bytes),
+      spill_bytes_(spill_bytes),
       addresses_descend_(addresses_descend) {
   for (int device = 0; device < devices; ++device)
     parts_.push_back({base + static_cast<std::size_t>(device) * part_bytes_, {}, 0});
@@ -87,7 +88,7 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   Part& part = current_part();
   const std::size_t pages_bytes = whole_pages(std::max<std::size_t>(bytes, 1));
-  if (part.used_bytes + static_cast<std::int64_t>(pages_bytes) > capacity_bytes_) return nullptr;
+  if (part.used_bytes + static_cast<std::int64_t>(pages_bytes) > capacity_bytes_ + spill_bytes_) return nullptr;
   std::byte* start = place(part, pages_bytes);
   if (!start) return nullptr;
   part.ranges.emplace(start, Range{bytes, true});
@@ -119,7 +120,7 @@ bool DeviceMemory::release_addresses(void* pointer) { return free(pointer); }
 
 bool DeviceMemory::commit(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (current_part().used_bytes + static_cast<std::int64_t>(bytes) > capacity_bytes_) return false;
+  if (current_part().used_bytes + static_cast<std::int64_t>(bytes) > capacity_bytes_ + spill_bytes_) return false;
   current_part().used_bytes += static_cast<std::int64_t>(bytes);
   return true;
 }
@@ -169,7 +170,7 @@ DeviceMemory& device_memory() {
     return new DeviceMemory(
         mapping.base, mapping.bytes,
         card().total_bytes - card().driver_reserved_bytes - card().context_bytes - card().library_bytes,
-        card().addresses_descend, device_count());
+        card().addresses_descend, device_count(), card().spill_bytes);
   }();
   return *memory;
 }

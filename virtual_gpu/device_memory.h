@@ -15,9 +15,9 @@ namespace tidemark {
 class DeviceMemory {
  public:
   /// `base`..`base + span_bytes` are the addresses of `devices` cards; `capacity_bytes` is what an allocation on one
-  /// can still reach.
+  /// can still reach, and `spill_bytes` what it gets beyond the card.
   DeviceMemory(std::byte* base, std::size_t span_bytes, std::int64_t capacity_bytes, bool addresses_descend,
-               int devices = 1);
+               int devices = 1, std::int64_t spill_bytes = 0);
 
   /// cudaMalloc: null if the card is full.  Sizes count in 2 MiB pages, as the driver hands them out.
   void* allocate(std::size_t bytes);
@@ -60,7 +60,7 @@ class DeviceMemory {
 
   std::byte* const base_;
   const std::size_t part_bytes_;  // of addresses
-  const std::int64_t capacity_bytes_;
+  const std::int64_t capacity_bytes_, spill_bytes_;
   const bool addresses_descend_;
   mutable std::mutex mutex_;
   std::vector<Part> parts_;

@@ -43,13 +43,13 @@ Value with_place(Value keys) {
 }
 
 Card choose_card(const std::string& gpu, const std::string& memory, const std::filesystem::path& data,
-                 const std::string& link) {
+                 const std::string& link, bool windows) {
   if (gpu.empty())
     throw Error(Errc::usage, "which card? --gpu is missing", {},
                 fmt::format("--gpu takes a name ({}; `tidemark gpus` lists all) or a file that describes a card",
                             some_names(load_catalogue(data))));
   Card card = looks_like_file(gpu) ? io::read_card(read_file(gpu), gpu) : io::find_card(load_catalogue(data), gpu);
-  return io::card_as_asked(std::move(card), read_file(data / "device_memory.json"), memory, link);
+  return io::card_as_asked(std::move(card), read_file(data / "device_memory.json"), memory, link, windows);
 }
 
 void check_link(const Card& card) { communicator_bytes(card.beside.nccl, card.link.kind, 2, false); }

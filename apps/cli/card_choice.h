@@ -15,10 +15,10 @@ using answers::Place;
 Place place_of(const std::string& text);
 Value with_place(Value keys);
 
-/// `gpu` is a name from the catalogue or a card file; `memory` another size for it, or empty; `link` another kind of
-/// link, or "auto".
+/// `gpu` is a name from the catalogue or a card file; `memory` another size, or empty; `link` another kind, or "auto";
+/// `windows`: a WDDM driver.
 Card choose_card(const std::string& gpu, const std::string& memory, const std::filesystem::path& data,
-                 const std::string& link = "auto");
+                 const std::string& link = "auto", bool windows = false);
 /// Throws Error{unsupported} where it is not known what communicators take over its links.
 void check_link(const Card& card);
 

@@ -67,8 +67,8 @@ plan::Engine engine_of(Asking& asking, const PlanOptions& options) {
   const Spec& spec = asking.asked.spec;
   const std::filesystem::path data = find_resources().data;
   const std::string link(kLinkNames[static_cast<std::size_t>(spec.link)]);
-  Card card =
-      choose_card(spec.gpu, spec.memory, data, link);  // what is wrong with it is said before anything is captured
+  Card card = choose_card(spec.gpu, spec.memory, data, link,
+                          spec.windows);  // what is wrong with it is said before anything is captured
   capture_unknown(asking.asked);
   plan::Engine engine{.model_config = asking.asked.model_config,
                       .card = std::move(card),

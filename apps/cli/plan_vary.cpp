@@ -138,7 +138,7 @@ int plan_vary(const VaryOptions& options) try {
   const std::vector<vary::Varied> varied = vary::read_all_varied(options.vary);
   vary::check_places(options.command, varied);
   const RunOptions run = read_run_options(options);
-  const Card card = choose_card(run.gpu, run.memory, find_resources().data, run.link);
+  const Card card = choose_card(run.gpu, run.memory, find_resources().data, run.link, run.windows);
   if (run.world.gpus > 1) check_link(card);
   require_writable(options.json, "--json");
   const Environment environment = Environment::of_this_process();

@@ -48,7 +48,7 @@ class EventFile {
 
 Card card_of(const Spec& spec) {
   const std::string link(kLinkNames[static_cast<std::size_t>(spec.link)]);
-  return choose_card(spec.gpu, spec.memory, find_resources().data, link);
+  return choose_card(spec.gpu, spec.memory, find_resources().data, link, spec.windows);
 }
 
 Report told(Report report, const Asked& asked) {

@@ -250,6 +250,7 @@ void add_run(CLI::App& app, RunOptions& options) {
   };
   text("--gpu", options.gpu, "NAME|FILE", "The card: a name (see `tidemark gpus`) or a file that describes one");
   text("--memory", options.memory, "SIZE", "Another memory size for the card, such as 400GB or 80GiB");
+  command->add_flag("--windows", options.windows, "A Windows driver: beyond the card it goes on in host memory");
   add_world(*command, options.world);
   text("--link", options.link, "KIND",
        "What joins the cards of a node, for NCCL's buffers: nvlink or pcie (default: the card's)");
@@ -321,7 +322,7 @@ void check_run_options(const RunOptions& options) {
 int run(const RunOptions& options) {
   const Environment environment = Environment::of_this_process();
   const Resources resources = find_resources();
-  const Card card = choose_card(options.gpu, options.memory, resources.data, options.link);
+  const Card card = choose_card(options.gpu, options.memory, resources.data, options.link, options.windows);
   if (options.world.gpus > 1) check_link(card);
   check_report_files(options.files);
   require_writable(options.snapshot, "--snapshot");

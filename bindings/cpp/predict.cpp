@@ -31,7 +31,7 @@ std::string text_of(const std::filesystem::path& path) {
 Card card_of(const Spec& spec, const std::filesystem::path& data) {
   const io::Catalogue catalogue = io::read_catalogue(text_of(data / "gpus.json"), "gpus.json");
   return io::card_as_asked(io::find_card(catalogue, spec.gpu), text_of(data / "device_memory.json"), spec.memory,
-                           kLinkNames[static_cast<std::size_t>(spec.link)]);
+                           kLinkNames[static_cast<std::size_t>(spec.link)], spec.windows);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ Card card_of(const Value& asked, const Spec& spec, const Data& data) {
   Card card = described ? io::read_card(io::value_to_json(*described), spec.gpu.empty() ? "card" : spec.gpu)
                         : io::find_card(data.cards, spec.gpu);
   return io::card_as_asked(std::move(card), data.device_memory, spec.memory,
-                           kLinkNames[static_cast<std::size_t>(spec.link)]);
+                           kLinkNames[static_cast<std::size_t>(spec.link)], spec.windows);
 }
 
 std::vector<TextOf> families_at_hand(const Spec& spec, const Programs& programs) {

@@ -24,7 +24,8 @@ std::int64_t taken_at_start_bytes(const Card& card) {
 }
 
 void account_for_device(Report& report, const Card& card) {
-  report.card = {card.key, card.name, card.total_bytes, card.driver_reserved_bytes, card.context_bytes.typical};
+  report.card = {card.key, card.name, card.total_bytes, card.driver_reserved_bytes, card.context_bytes.typical,
+                 card.wddm};
   for (CommunicatorReport& one : report.communicators)
     one.bytes = total_bytes(card.beside.nccl, card.link.kind, one.communicator);
   const std::int64_t driver = card.driver_reserved_bytes;
@@ -46,6 +47,12 @@ void account_for_device(Report& report, const Card& card) {
          {},
          1});
   }
+  if (card.wddm)
+    report.assumptions.push_back(
+        {"the desktop and other programs hold nothing of the card, and host memory has room for what Windows moves there",
+         {},
+         1,
+         true});
   report.device.push_back({"driver", {driver, driver, driver}, "what no process can have"});
 }
 

@@ -39,7 +39,7 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
   config.torch = &known_torch_rules(spec.torch);
   config.allocator.rules = config.torch->allocator;
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
-  config.allocator.device = {.total_bytes = card.total_bytes,
+  config.allocator.device = {.total_bytes = card.wddm ? DriverMemory::kMostBytes : card.total_bytes,
                              .unavailable_bytes = card.driver_reserved_bytes,
                              .context_bytes = taken_at_start_bytes(card)};
   return config;

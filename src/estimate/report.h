@@ -17,6 +17,7 @@ enum class Phase { load, forward, backward, optimizer, other };
 struct ReportCard {
   std::string key, name;
   std::int64_t total_bytes = 0, driver_reserved_bytes = 0, context_bytes = 0;
+  bool wddm = false;
 };
 
 struct Peak {

@@ -20,6 +20,9 @@ std::string out_of_memory_verdict(const Report& report, const OutOfMemoryReport&
   return fmt::format("does not fit: out of memory {}, asking for {} {}", when, format_bytes(oom.requested_bytes), held);
 }
 
+/// NVIDIA's driver for Windows since 536.40: "CUDA - Sysmem Fallback Policy".
+constexpr std::string_view kSpills = ", which Windows keeps in host memory: the training goes on, slowly";
+
 std::string straddling_verdict(const Report& report, std::int64_t low, std::int64_t high) {
   std::string why = report.interval ? report.interval->why : "";
   for (const DeviceItem& item : report.device)
@@ -136,10 +139,11 @@ void judge(Report& report) {
   const std::string with_margin =
       report.margin ? fmt::format(" with a margin of {}", format_bytes(margin)) : std::string();
   const std::string shown = (may_rise(report) ? "at least " : "") + format_bytes(peak);
-  report.verdict = *report.fits ? fmt::format("fits{}: peak {} of {}{}, {} free", may_rise(report) ? " so far" : "",
-                                              shown, format_bytes(total), with_margin, format_bytes(total - needed))
-                                : fmt::format("does not fit: peak {} of {}{}, {} too much", shown, format_bytes(total),
-                                              with_margin, format_bytes(needed - total));
+  report.verdict = *report.fits
+                       ? fmt::format("fits{}: peak {} of {}{}, {} free", may_rise(report) ? " so far" : "", shown,
+                                     format_bytes(total), with_margin, format_bytes(total - needed))
+                       : fmt::format("does not fit: peak {} of {}{}, {} too much{}", shown, format_bytes(total),
+                                     with_margin, format_bytes(needed - total), report.card.wddm ? kSpills : "");
 }
 
 }  // namespace tidemark

@@ -24,10 +24,12 @@ void resize(Card& card, const std::string& memory) {
 
 }  // namespace
 
-Card card_as_asked(Card card, std::string_view device_memory, const std::string& memory, std::string_view link) {
+Card card_as_asked(Card card, std::string_view device_memory, const std::string& memory, std::string_view link,
+                   bool windows) {
   card.beside = read_device_memory(device_memory, "device_memory.json");
   if (!memory.empty()) resize(card, memory);
   if (link != "auto") card.link.kind = link;
+  if (windows) card.wddm = true;
   return card;
 }
 

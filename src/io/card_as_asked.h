@@ -7,8 +7,9 @@
 
 namespace tidemark::io {
 
-/// `memory` is another size, or empty; `link` another kind of link, or "auto"; `device_memory` the text of
-/// device_memory.json.  Throws Error{bad_value} for a size that the driver alone would take.
-Card card_as_asked(Card card, std::string_view device_memory, const std::string& memory, std::string_view link);
+/// `memory`: another size, or empty; `link`: another kind, or "auto"; `device_memory`: the text of device_memory.json;
+/// `windows`: a WDDM driver.  Throws Error{bad_value} for a size that the driver takes.
+Card card_as_asked(Card card, std::string_view device_memory, const std::string& memory, std::string_view link,
+                   bool windows);
 
 }  // namespace tidemark::io

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "io/device_memory_json.h"
 #include "io/json_reader.h"
+#include "memory/driver_memory.h"
 
 namespace tidemark::io {
 namespace {
@@ -59,6 +60,7 @@ void read_extras(ObjectReader& reader, Card& card, bool required) {
   const auto wanted = [&](const char* key) { return required || reader.optional(key); };
   if (wanted("nominal_gib")) card.nominal_gib = reader.number("nominal_gib");
   if (wanted("total_bytes_exact")) card.total_bytes_exact = reader.boolean("total_bytes_exact");
+  if (reader.optional("wddm")) card.wddm = reader.boolean("wddm");
   if (wanted("bf16_flops")) card.bf16_flops = reader.number("bf16_flops");
   if (wanted("fp16_flops")) card.fp16_flops = reader.number("fp16_flops");
   if (wanted("fp32_flops")) card.fp32_flops = reader.number("fp32_flops");
@@ -110,6 +112,7 @@ Json card_to_json(const Card& card) {
   json["fp16_flops"] = card.fp16_flops;
   json["fp32_flops"] = card.fp32_flops;
   json["link"] = {{"kind", card.link.kind}, {"bytes_per_s", card.link.bytes_per_s}};
+  if (card.wddm) json["wddm"] = true;
   json["sources"] = card.sources;
   return json;
 }
@@ -195,6 +198,7 @@ std::string write_card_properties(const Card& card) {
   text += fmt::format("bf16_flops={}\nfp16_flops={}\nfp32_flops={}\nlink_bytes_per_s={}\nlibrary_bytes={}\n",
                       card.bf16_flops, card.fp16_flops, card.fp32_flops, card.link.bytes_per_s,
                       card.beside.library_bytes.typical);
+  if (card.wddm) text += fmt::format("spill_bytes={}\n", DriverMemory::kMostBytes - card.total_bytes);
   text += fmt::format("nccl_alone_bytes={}\n", card.beside.nccl.alone_bytes.typical);
   for (const bool across_nodes : {false, true}) {
     if (!knows_link(card.beside.nccl, card.link.kind))

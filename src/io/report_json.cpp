@@ -49,6 +49,7 @@ ReportCard read_report_card(ObjectReader reader) {
   card.total_bytes = reader.number("total_bytes");
   card.driver_reserved_bytes = reader.number("driver_reserved_bytes");
   card.context_bytes = reader.number("context_bytes");
+  if (reader.optional("wddm")) card.wddm = reader.boolean("wddm");
   reader.finish();
   return card;
 }
@@ -451,6 +452,7 @@ std::string write_report(const Report& report) {
                   {"total_bytes", report.card.total_bytes},
                   {"driver_reserved_bytes", report.card.driver_reserved_bytes},
                   {"context_bytes", report.card.context_bytes}};
+  if (report.card.wddm) json["card"]["wddm"] = true;
   json["peak"] = to_json(report.peak);
   if (!report.device.empty()) json["device"] = list_of(report.device);
   if (!report.communicators.empty()) json["communicators"] = list_of(report.communicators);

@@ -24,6 +24,7 @@ struct Card {
   std::int64_t total_bytes = 0;            // cudaDeviceProp::totalGlobalMem
   bool total_bytes_exact = false;          // false: known in MiB or GiB only, or estimated
   std::int64_t driver_reserved_bytes = 0;  // of the total, what no process can allocate
+  bool wddm = false;                       // a Windows driver, which goes on in host memory beyond the card
   BytesRange context_bytes;                // what the CUDA context takes before the first allocation
   std::int64_t multiprocessors = 0;
   std::int64_t max_threads_per_multiprocessor = 0;

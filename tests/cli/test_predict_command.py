@@ -444,6 +444,17 @@ def test_it_does_not_fit(predict, work):
     assert "lm_head" in oom["where"]
 
 
+def test_windows_goes_on_beyond_the_card(predict, work):
+    model, options = {**LLAMA, "vocab_size": 100000}, ("--batch", "64", "--seq", "2048", "--json", "r.json")
+    assert predict(model, *options, "--memory", "4000GB").returncode == 0
+    whole = json.loads((work / "r.json").read_text())["peak"]
+    done = predict(model, *options, "--memory", "4GiB", "--windows")
+    report = json.loads((work / "r.json").read_text())
+    assert done.returncode == 1 and "Windows keeps in host memory" in report["verdict"] and report["oom"] is None
+    assert report["peak"]["allocated_bytes"] == whole["allocated_bytes"] and report["card"]["wddm"] is True
+    assert any("the desktop" in one["what"] for one in report["assumptions"])
+
+
 def test_events_add_up(predict, work):
     assert predict(LLAMA, "--events", "e.txt", "--json", "r.json").returncode == 0
     live = peak = 0

@@ -179,6 +179,13 @@ def test_out_of_memory_is_raised_where_it_happens(run_code):
     assert done.report["oom"]["where"].startswith("program.py:") or "/program.py:" in done.report["oom"]["where"]
 
 
+def test_windows_goes_on_beyond_the_card(run_code):
+    code = "keep = [torch.empty(10 << 30, dtype=torch.uint8, device='cuda') for _ in range(10)]\nprint(torch.cuda.mem_get_info())"
+    done = run_code(TRAIN + code, options=("--keep-going", "--windows"))
+    assert done.exit_code == 1 and done.report["oom"] is None and "Windows keeps in host memory" in done.report["verdict"]
+    assert done.report["peak"]["reserved_bytes"] >= 100 << 30 and "(0, " in done.output
+
+
 def test_out_of_memory_while_loading_says_what_is_there(run_code):
     done = run_code(SETUP + "with torch.device('meta'):\n    model = nn.Sequential(*(nn.Linear(65536, 65536, bias=False) for _ in range(8)))\nmodel = model.to_empty(device='cuda')")
     assert done.exit_code == 1 and done.report["oom"]

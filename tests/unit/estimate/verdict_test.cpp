@@ -26,6 +26,17 @@ TEST(Judge, FitsToTheLastByteAndNotOneMore) {
   EXPECT_EQ(report.verdict, "does not fit: peak 61.6 GiB of 61.6 GiB, 1 B too much");
 }
 
+TEST(Judge, WindowsGoesOnBeyondTheCard) {
+  Report report = sample_report();
+  report.card.total_bytes = report.peak.device_bytes - kGiB;
+  report.card.wddm = true;
+  judge(report);
+  EXPECT_EQ(report.fits, false);
+  EXPECT_EQ(report.verdict,
+            "does not fit: peak 61.6 GiB of 60.6 GiB, 1.00 GiB too much, which Windows keeps in host memory: the "
+            "training goes on, slowly");
+}
+
 TEST(Judge, NamesTheAllocationThatFailed) {
   Report report = sample_report();
   report.oom = sample_oom();
