@@ -60,9 +60,11 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+std::string whole_name(const CLI::App& app) { return app.get_parent() ? "tidemark " + app.get_name() : app.get_name(); }
+
 [[noreturn]] void refuse_option(const CLI::App& app, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
-  throw Error(Errc::usage, fmt::format("there is no option {}", name), "tidemark " + app.get_name(),
+  throw Error(Errc::usage, fmt::format("there is no option {}", name), whole_name(app),
               did_you_mean(name, option_names(app)));
 }
 
@@ -114,8 +116,7 @@ CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::
   if (used.empty() && !words.empty() && !words[0].starts_with('-'))
     throw Error(Errc::usage, fmt::format("there is no command {}", words[0]), "tidemark",
                 did_you_mean(words[0], command_names(app)));
-  throw Error(Errc::usage, error.what(), at.get_parent() ? "tidemark " + at.get_name() : "tidemark",
-              "--help shows how");
+  throw Error(Errc::usage, error.what(), whole_name(at), "--help shows how");
 }
 
 }  // namespace
@@ -126,6 +127,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments) {
   auto formatter = std::make_shared<HelpFormatter>();
   formatter->column_width(26);
   app.formatter(formatter);
+  app.set_version_flag("-V,--version", "", "Print the version and exit");
   app.require_subcommand(0, 1);
   app.footer(
       "Examples:\n  tidemark run --gpu h100-80gb -- python train.py\n  tidemark predict config.json --batch 16 --gpu "
@@ -160,6 +162,8 @@ CommandLine parse_command_line(std::vector<std::string> arguments) {
   } catch (const CLI::CallForHelp&) {
     const auto used = app.get_subcommands();
     throw HelpRequest(used.empty() ? app.help() : used[0]->help());
+  } catch (const CLI::CallForVersion&) {
+    return options.version;
   } catch (const CLI::ParseError& error) {
     translate(error, app, arguments);
   }

@@ -19,6 +19,7 @@ struct RunOptions {
   std::string gpu, memory;
   WorldOptions world;
   std::string link = "auto", margin;
+  bool windows = false;
   std::int64_t steps = 0;  // 0: until the peak has settled
   ReportFiles files;
   std::string snapshot;

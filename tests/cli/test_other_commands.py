@@ -45,8 +45,15 @@ def test_a_card_from_the_list_works_as_a_file(tidemark, folders, ready, reportin
     assert done.returncode == 0, done.stderr
 
 
-def test_version(tidemark):
-    assert re.fullmatch(r"tidemark \d+\.\d+\.\d+\n", tidemark("version").stdout)
+@pytest.mark.parametrize("word", ["version", "--version", "-V"])
+def test_version(tidemark, word):
+    assert re.fullmatch(r"tidemark \d+\.\d+\.\d+\n", tidemark(word).stdout)
+
+
+def test_unknown_option_of_no_command(tidemark):
+    done = tidemark("--verion")
+    assert done.returncode == 2 and done.stderr.startswith("tidemark: tidemark: there is no option --verion\n")
+    assert "--version" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["run", "--help"]])
