@@ -1,5 +1,7 @@
-// The YAML of `trl sft --config`: trl/trainer/{sft,base,model}_config.py (1.16.0).
+// YAML of `trl sft`, `dpo`, `kto`, `reward` `--config`: trl/trainer/{sft,dpo,kto,reward,base,model}_config.py (1.16.0)
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "io/training_arguments.h"
 #include "io/training_quantization.h"
@@ -21,7 +23,7 @@ void read_lora(TrainingKeys& keys, TrainingDraft& draft) {
            targets.empty() ? TextOrList("")
            : all           ? TextOrList("all-linear")
                            : TextOrList(std::move(targets)));
-  keys.must_be_off({"use_dora", "lora_target_parameters", "lora_modules_to_save"}, Takes::less);
+  keys.must_be_off({"lora_target_parameters", "lora_modules_to_save"}, Takes::less);
   keys.must_be("lora_task_type", {"CAUSAL_LM"});
   keys.pass_over({"use_rslora"});
 }
@@ -60,7 +62,7 @@ void load_as_trl_does(Spec& spec) {
 
 /// trl: trainer/sft_trainer.py: adapters beside quantized weights become bf16, and head and loss are its own.
 Spec as_trained(Spec spec) {
-  if (spec.loop != LoopKind::plain) spec.loop = LoopKind::sft_trainer;
+  if (spec.loop == LoopKind::trainer) spec.loop = LoopKind::sft_trainer;
   load_as_trl_does(spec);
   if (spec.quantization && spec.lora && spec.lora->adapter_dtype == AdapterDtype::automatic)
     spec.lora->adapter_dtype = AdapterDtype::bf16;
@@ -80,8 +82,58 @@ void read_dtype(TrainingKeys& keys, TrainingDraft& draft) {
   init.must_be_off({"device_map"}, Takes::either);
 }
 
+constexpr std::string_view name_of_script(LoopKind loop) {
+  switch (loop) {
+    case LoopKind::dpo_trainer: return "dpo";
+    case LoopKind::kto_trainer: return "kto";
+    case LoopKind::reward_trainer: return "reward";
+    default: return "sft";
+  }
+}
+
+/// The command, or keys that one trainer alone has.
+LoopKind loop_of(TrainingKeys& keys) {
+  TrainingKeys launcher = keys.map("launcher");
+  const std::string command = launcher.text("command").value_or(""), program = launcher.text("program").value_or("");
+  const auto is_program = [&](const std::string& script) {
+    return program == "trl.scripts." + script || program == script + ".py" || program.ends_with("/" + script + ".py");
+  };
+  for (const LoopKind loop :
+       {LoopKind::sft_trainer, LoopKind::dpo_trainer, LoopKind::kto_trainer, LoopKind::reward_trainer})
+    if (const std::string script(name_of_script(loop)); command == script || is_program(script)) return loop;
+  const auto has_one = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return keys.find(name) != nullptr; });
+  };
+  if (has_one({"desirable_weight", "undesirable_weight"})) return LoopKind::kto_trainer;
+  if (has_one({"center_rewards_coefficient"})) return LoopKind::reward_trainer;
+  const bool is_dpo = has_one({"beta", "precompute_ref_log_probs", "label_smoothing", "ld_alpha", "f_divergence_type"});
+  return is_dpo ? LoopKind::dpo_trainer : LoopKind::sft_trainer;
+}
+
+void read_preferences(TrainingKeys& keys, LoopKind loop) {
+  const std::string_view known = loop == LoopKind::kto_trainer ? "kto" : "sigmoid";
+  const std::vector<std::string> losses = keys.list("loss_type");
+  if (losses.size() > 1 || (!losses.empty() && losses[0] != known))
+    keys.refuse("loss_type", {}, {std::string(known), Takes::either});
+  keys.must_be("f_divergence_type", {"reverse_kl"}, Takes::either);
+  if (!keys.boolean("disable_dropout").value_or(true)) keys.refuse("disable_dropout", {}, {"true", Takes::less});
+  keys.must_be_off({"precompute_ref_log_probs"}, Takes::more);
+  keys.must_be_off({"use_weighting", "ld_alpha", "sync_ref_model", "center_rewards_coefficient"}, Takes::less);
+  keys.must_be_off({"padding_free"}, Takes::either);
+  keys.pass_over({"beta", "label_smoothing", "desirable_weight", "undesirable_weight", "ref_model_*",
+                  "precompute_ref_batch_size", "loss_weights", "discopop_tau", "f_alpha_divergence_coef",
+                  "train_sampling_strategy"});
+}
+
+void read_sft(TrainingKeys& keys, TrainingDraft& draft) {
+  if (keys.text("packing_strategy").value_or("bfd") != "wrapped") read_packing(keys, "packing", draft);
+  if (!keys.boolean("packing").value_or(false)) read_packing(keys, "padding_free", draft);
+  keys.must_be("loss_type", {"nll", "chunked_nll"}, Takes::either);
+}
+
 void read(TrainingKeys& keys, TrainingDraft& draft) {
   TrainingArguments arguments;
+  const LoopKind loop = loop_of(keys);
   arguments.checkpointing = true;
   draft.model = keys.text("model_name_or_path").value_or("");
   read_training_arguments(keys, arguments, draft);
@@ -91,21 +143,21 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   read_lora(keys, draft);
   read_quantization(keys, draft);
   keys.must_be_off({"chat_template_path"}, Takes::either);
-  if (keys.text("packing_strategy").value_or("bfd") != "wrapped") read_packing(keys, "packing", draft);
-  if (!keys.boolean("packing").value_or(false)) read_packing(keys, "padding_free", draft);
-  keys.must_be("loss_type", {"nll", "chunked_nll"}, Takes::either);
+  loop == LoopKind::sft_trainer ? read_sft(keys, draft) : read_preferences(keys, loop);
   keys.must_be("pad_to_multiple_of", {"auto"}, Takes::less);
   // Of other trainers, whose files look the same.
-  for (const char* key : {"beta", "num_generations", "max_completion_length", "max_prompt_length",
-                          "precompute_ref_log_probs", "ref_model_mixup_alpha", "vllm_mode", "use_vllm"})
-    if (keys.find(key)) keys.refuse(key, fmt::format("{} is no key of `trl sft`, the trainer that is predicted", key));
+  for (const char* key : {"num_generations", "max_completion_length", "max_prompt_length", "vllm_mode", "use_vllm"})
+    if (keys.find(key))
+      keys.refuse(key,
+                  fmt::format("{} is no key of `trl {}`, the trainer that is predicted", key, name_of_script(loop)));
   draft.take_length("max_length",
                     keys.integer(keys.find("max_seq_length") ? "max_seq_length" : "max_length").value_or(1024));
   if (const auto processes = keys.integer("num_processes")) arguments.processes = *processes;
   if (const auto file = keys.text("accelerate_config"); file && !draft.files.accelerate)
     read_accelerate(draft.files.read(*file), arguments, *file, draft);
   apply_training_arguments(keys, arguments, draft);
-  draft.spec.loop = LoopKind::sft_trainer;
+  read_dora(keys, "use_dora", draft);
+  draft.spec.loop = loop;
   load_as_trl_does(draft.spec);
   keys.pass_over({"dataset_*",
                   "datasets",
@@ -136,8 +188,8 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   Value keys = Value::Map{{"model_name_or_path", answer.model},
                           {"dtype", name_of_dtype(spec.dtype)},
                           {"max_length", spec.seq},
-                          {"loss_type", "nll"},
                           {"output_dir", "output"}};
+  if (spec.loop == LoopKind::sft_trainer) keys.set("loss_type", "nll");
   if (spec.attn == Attention::eager) keys.set("attn_implementation", "eager");
   append_training_arguments(spec, deepspeed, keys);
   if (spec.lora) {
@@ -145,6 +197,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
     keys.set("lora_r", spec.lora->r);
     keys.set("lora_alpha", static_cast<std::int64_t>(spec.lora->alpha));
     keys.set("lora_dropout", spec.lora->dropout);
+    if (spec.lora->use_dora) keys.set("use_dora", true);
     if (const auto* list = std::get_if<std::vector<std::string>>(&spec.lora->target_modules))
       keys.set("lora_target_modules", Value::List(list->begin(), list->end()));
     else if (const auto& pattern = std::get<std::string>(spec.lora->target_modules); !pattern.empty())
@@ -157,10 +210,11 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
     keys.set("bnb_4bit_quant_type", kQuantTypeNames[static_cast<std::size_t>(spec.quantization->quant_type)]);
     keys.set("use_bnb_nested_quant", spec.quantization->use_double_quant);
   }
-  const std::string start = "accelerate launch --config_file " + accelerate + " -m trl.scripts.sft --config " + path +
-                            " --dataset_name DATASET\n";
+  const std::string start = "accelerate launch --config_file " + accelerate + " -m trl.scripts." +
+                            std::string(name_of_script(spec.loop)) + " --config " + path + " --dataset_name DATASET\n";
   std::vector<WrittenFile> files{
-      {path, as_comment(heading_of(answer, "TRL's `trl sft`") + start) + value_to_yaml(keys)},
+      {path, as_comment(heading_of(answer, fmt::format("TRL's `trl {}`", name_of_script(spec.loop))) + start) +
+                 value_to_yaml(keys)},
       {accelerate, as_comment(heading_of(answer, "accelerate")) + value_to_yaml(accelerate_config(spec))}};
   if (is_zero(spec.parallel)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
   return files;
@@ -170,11 +224,12 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
 
 TrainingFormat training_format_trl() {
   return {.name = "trl",
-          .title = "TRL's `trl sft`",
+          .title = "TRL",
           .version = "1.16.0",
           .signs = {"dataset_name", "use_peft", "lora_r", "lora_target_modules", "max_length", "loss_type",
                     "dataset_text_field", "dataset_train_split", "packing_strategy", "model_init_kwargs",
-                    "assistant_only_loss", "padding_free", "completion_only_loss"},
+                    "assistant_only_loss", "padding_free", "completion_only_loss", "beta", "precompute_ref_log_probs",
+                    "desirable_weight", "center_rewards_coefficient", "ref_model_mixup_alpha"},
           .model_key = "model_name_or_path",
           .loop = LoopKind::sft_trainer,
           .as_trained = as_trained,

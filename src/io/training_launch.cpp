@@ -66,12 +66,13 @@ void read_accelerate_launch(TrainingKeys& launcher, TrainingArguments& arguments
 void read_launcher(TrainingKeys& keys, TrainingArguments& arguments, TrainingDraft& draft) {
   TrainingKeys launcher = keys.map("launcher");
   const std::string name = launcher.text("name").value_or("");
-  launcher.must_be("command", {"sft", "pt", "train"});
+  launcher.must_be("command", {"sft", "pt", "train", "dpo", "kto", "reward"});
   if (name == "accelerate") read_accelerate_launch(launcher, arguments, draft);
   const auto each = launcher.integer("nproc_per_node");
   if (const auto all = launcher.integer("num_gpus")) arguments.processes = *all;
   if (each) arguments.processes = *each * launcher.integer("nnodes").value_or(1);
-  launcher.pass_over({"master_*", "node_rank", "rdzv_*", "standalone", "no_python", "include", "hostfile", "m"});
+  launcher.pass_over(
+      {"master_*", "node_rank", "rdzv_*", "standalone", "no_python", "include", "hostfile", "m", "program"});
   draft.note_unread(launcher, "launcher");
 }
 

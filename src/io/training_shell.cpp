@@ -231,6 +231,7 @@ Value launcher_of(const Words& words, std::size_t end) {
     if (words[i] == "-m" && base_of(words[i + 1]).starts_with("torch.distributed")) name = "torchrun";
   launcher.set("name", name);
   if (end == 2 && words.size() > 1 && !words[1].ends_with(".py")) launcher.set("command", words[1]);
+  if (end > 0 && end <= words.size()) launcher.set("program", words[end - 1]);
   for (std::size_t i = 1; i < std::min(end, words.size()); ++i) {
     if (!is_option(words[i])) continue;
     const std::size_t equals = words[i].find('=');

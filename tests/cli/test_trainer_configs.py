@@ -136,7 +136,7 @@ FILES = {
     "llamafactory.yaml": (LLAMAFACTORY, [*BASE, *LORA, "--load", "device", "--lora-alpha", 32, *REENTRANT, "--optimizer-impl", "fused"], "LLaMA-Factory"),
     "axolotl.yml": (AXOLOTL, [*BASE, *LORA, "--lora-dropout", 0.05, *NON_REENTRANT, "--load", "adapted", "--input-require-grads", "--allocator", "expandable_segments:True"], "axolotl"),
     "swift.sh": (SWIFT, [*BASE, *LORA, "--load", "device", "--lora-dropout", 0.05, *REENTRANT, "--optimizer-impl", "fused"], "ms-swift"),
-    "trl.yaml": (TRL, [*BASE[:-1], "sft_trainer", *LORA, "--lora-dropout", 0.05, *NON_REENTRANT, "--load", "device_map"], "TRL's `trl sft`"),
+    "trl.yaml": (TRL, [*BASE[:-1], "sft_trainer", *LORA, "--lora-dropout", 0.05, *NON_REENTRANT, "--load", "device_map"], "TRL"),
 }
 
 
