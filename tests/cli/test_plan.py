@@ -339,7 +339,7 @@ def test_layers_that_are_not_there_are_said(tidemark, work):
     refused(tidemark("predict", *BASE, *options, "--checkpoint-save", "matmul"), USAGE, "no checkpointed layer runs matmul", "they run mm")
 
 
-LONG = [*BASE, "--gpu", "a100-80gbx2", "--goal", "least_memory", "--fix", "pipeline,context_parallel"]  # some seconds: the smallest of each kind is simulated
+LONG = [*BASE, "--gpu", "a100-80gbx2", "--goal", "least_memory", "--fix", "pipeline,context_parallel,load"]  # some seconds: the smallest of each kind is simulated
 
 
 def test_a_terminal_shows_how_far_it_is(on_a_terminal, tidemark, work):

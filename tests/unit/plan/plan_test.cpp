@@ -40,7 +40,7 @@ Question question(std::int64_t gpus) {
                  .answers = 1};
   asked.spec.gpus = gpus;
   asked.spec.gpus_per_node = gpus;
-  asked.freedom.fixed = {"attention", "allocator", "optimizer_impl", "bucket_view"};
+  asked.freedom.fixed = {"attention", "allocator", "optimizer_impl", "bucket_view", "load"};
   return asked;
 }
 
