@@ -58,9 +58,9 @@ class SpecOptions(TypedDict, total=False):
     """How tokens spread over experts: balanced or skewed:X"""
     labels: bool
     """The model gets labels and computes the loss itself"""
-    method: Literal['none', 'full', 'lora', 'qlora', 'freeze-vision', 'projector', 'trl-full', 'trl-lora', 'trl-qlora', 'transformers-full', 'transformers-lora', 'transformers-qlora', None]
+    method: Literal['none', 'full', 'lora', 'qlora', 'dora', 'freeze-vision', 'projector', 'trl-full', 'trl-lora', 'trl-qlora', 'trl-dora', 'transformers-full', 'transformers-lora', 'transformers-qlora', 'transformers-dora', None]
     """A method of fine-tuning and its trainer: defaults of the other fields"""
-    loop: Literal['plain', 'trainer', 'sft_trainer', 'dpo_trainer']
+    loop: Literal['plain', 'trainer', 'sft_trainer', 'dpo_trainer', 'kto_trainer', 'reward_trainer']
     """Loop: plain PyTorch, transformers' Trainer, or a trainer of TRL"""
     autocast: Literal['none', 'bf16', 'fp16', None]
     """torch.autocast around forward and loss"""
@@ -138,6 +138,8 @@ class SpecOptions(TypedDict, total=False):
     """The card: a name (see `tidemark gpus`) or a file that describes one"""
     memory: str
     """Another memory size for the card, such as 400GB or 80GiB"""
+    windows: bool
+    """A Windows driver: beyond the card it goes on in host memory"""
     allocator: str
     """Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)"""
     torch: str

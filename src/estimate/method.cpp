@@ -51,6 +51,14 @@ void add_words(const Value& keys, const std::string& prefix, std::string& text) 
   }
 }
 
+/// use_dora beside the adapters that these keys have.  Liu et al. 2024 (DoRA)
+Value with_dora(Value keys) {
+  Value lora = *keys.find("lora");
+  lora.set("use_dora", true);
+  keys.set("lora", std::move(lora));
+  return keys;
+}
+
 }  // namespace
 
 std::string text_of_method(Method method) {
@@ -64,6 +72,9 @@ Value keys_of_method(Method method) {
     case Method::none:
     case Method::full: break;
     case Method::lora: return Value::Map{{"lora", adapters("all-linear")}};
+    case Method::dora: return with_dora(keys_of_method(Method::lora));
+    case Method::trl_dora: return with_dora(keys_of_method(Method::trl_lora));
+    case Method::transformers_dora: return with_dora(keys_of_method(Method::transformers_lora));
     case Method::qlora:
       return Value::Map{{"lora", adapters("all-linear")},
                         {"quantization", quantization_of_qlora()},

@@ -8,31 +8,37 @@
 
 namespace tidemark {
 
-inline constexpr std::array<std::string_view, 12> kMethodNames{"none",
+inline constexpr std::array<std::string_view, 15> kMethodNames{"none",
                                                                "full",
                                                                "lora",
                                                                "qlora",
+                                                               "dora",
                                                                "freeze-vision",
                                                                "projector",
                                                                "trl-full",
                                                                "trl-lora",
                                                                "trl-qlora",
+                                                               "trl-dora",
                                                                "transformers-full",
                                                                "transformers-lora",
-                                                               "transformers-qlora"};
+                                                               "transformers-qlora",
+                                                               "transformers-dora"};
 enum class Method {
   none,
   full,
   lora,
   qlora,
+  dora,
   freeze_vision,
   projector,
   trl_full,
   trl_lora,
   trl_qlora,
+  trl_dora,
   transformers_full,
   transformers_lora,
-  transformers_qlora
+  transformers_qlora,
+  transformers_dora
 };
 
 /// The keys of a spec that a method sets.

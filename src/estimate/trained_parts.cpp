@@ -145,7 +145,11 @@ void freeze(Module& root, const Spec& spec, Recorder& recorder) {
 LoraOptions lora_options(const Spec& spec, Module& root, const std::string& model_type, Recorder& recorder,
                          bool by_engine) {
   const LoraSpec& lora = *spec.lora;
-  LoraOptions options{.r = lora.r, .dropout = lora.dropout, .target_modules = lora.target_modules, .adapter_dtype = {}};
+  LoraOptions options{.r = lora.r,
+                      .dropout = lora.dropout,
+                      .use_dora = lora.use_dora,
+                      .target_modules = lora.target_modules,
+                      .adapter_dtype = {}};
   options.expert_names = converted_expert_names(model_type);
   if (const auto* pattern = std::get_if<std::string>(&lora.target_modules); pattern && pattern->empty())
     choose_targets(options, root, model_type, recorder);

@@ -246,6 +246,15 @@ void set_lora(TrainingDraft& draft, std::int64_t r, double alpha, double dropout
   draft.spec.lora = std::move(lora);
 }
 
+void read_dora(TrainingKeys& keys, std::string_view key, TrainingDraft& draft) {
+  if (!keys.boolean(key).value_or(false) || !draft.spec.lora) return;
+  if (draft.spec.quantization || !runs_whole_model(draft.spec))
+    keys.refuse(key, "DoRA is not predicted beside quantized weights, nor where GPUs share the weights",
+                {"false", Takes::less});
+  else
+    draft.spec.lora->use_dora = true;
+}
+
 Spec loaded_onto_its_device(Spec spec) {
   if (runs_whole_model(spec)) spec.load = Load::device;
   return spec;

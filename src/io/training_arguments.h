@@ -52,6 +52,9 @@ void read_packing(TrainingKeys& keys, std::string_view key, TrainingDraft& draft
 /// The spec's own way to say it: an adapter on modules of these names; none: PEFT's choice.
 void set_lora(TrainingDraft& draft, std::int64_t r, double alpha, double dropout, TextOrList targets);
 
+/// `use_dora`, where the trainer makes adapters.  To be called after apply_training_arguments.
+void read_dora(TrainingKeys& keys, std::string_view key, TrainingDraft& draft);
+
 // Of apply_training_arguments.
 void read_deepspeed(const Value& config, const std::string& where, const TrainingArguments& arguments,
                     TrainingDraft& draft);

@@ -35,7 +35,7 @@ void refuse_methods(TrainingKeys& keys) {
                     "unsloth_lora_mlp", "unsloth_lora_qkv", "unsloth_lora_o", "activation_offloading",
                     "layer_offloading", "lora_on_cpu", "fp8", "quantize_moe_experts", "use_onebitllms",
                     "optim_target_modules"}, Takes::more);
-  keys.must_be_off({"peft_use_dora", "lora_modules_to_save", "lora_target_parameters", "peft_trainable_token_indices",
+  keys.must_be_off({"lora_modules_to_save", "lora_target_parameters", "peft_trainable_token_indices",
                     "neftune_noise_alpha", "noisy_embedding_alpha", "tokens",
                     "liger_use_token_scaling", "use_eaft", "fp32_norms", "qat"}, Takes::less);
   keys.must_be_off({"batch_flattening", "selective_checkpointing", "dynamic_checkpoint", "s2_attention", "torch_compile",
@@ -227,6 +227,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   arguments.find_unused_parameters = keys.boolean("ddp_find_unused_parameters");
   arguments.weight_decay = keys.real("weight_decay").value_or(0);
   apply_training_arguments(keys, arguments, draft);
+  read_dora(keys, "peft_use_dora", draft);
   draft.spec = as_trained(std::move(draft.spec));
   check_types(keys, draft);
   draft.take_length("sequence_len", keys.integer("sequence_len").value_or(512));
@@ -276,6 +277,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
     keys.set("lora_r", spec.lora->r);
     keys.set("lora_alpha", static_cast<std::int64_t>(spec.lora->alpha));
     keys.set("lora_dropout", spec.lora->dropout);
+    if (spec.lora->use_dora) keys.set("peft_use_dora", true);
     if (const auto* list = std::get_if<std::vector<std::string>>(&spec.lora->target_modules))
       keys.set("lora_target_modules", Value::List(list->begin(), list->end()));
     else

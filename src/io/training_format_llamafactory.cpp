@@ -17,7 +17,7 @@ void refuse_methods(TrainingKeys& keys) {
   // clang-format off: several to a line
   keys.must_be_off({"enable_liger_kernel", "use_unsloth", "use_unsloth_gc", "use_galore", "use_apollo", "use_badam",
                     "use_adam_mini", "use_muon", "fp8"}, Takes::more);
-  keys.must_be_off({"use_dora", "upcast_lmhead_output", "resize_vocab", "add_tokens", "add_special_tokens",
+  keys.must_be_off({"upcast_lmhead_output", "resize_vocab", "add_tokens", "add_special_tokens",
                     "additional_target", "use_dft_loss", "use_asft_loss", "use_eaft_loss"}, Takes::less);
   keys.must_be_off({"pissa_init", "shift_attn", "use_v1_kernels", "adapter_name_or_path"}, Takes::either);
   keys.must_be_off({"use_mca", "use_megatron_bridge", "use_hyper_parallel", "use_kt", "use_llama_pro",
@@ -121,6 +121,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   // hparams/parser.py, get_train_args
   if (draft.spec.lora && !arguments.find_unused_parameters) arguments.find_unused_parameters = false;
   apply_training_arguments(keys, arguments, draft);
+  read_dora(keys, "use_dora", draft);
   check_upcast(keys, draft.spec);
   check_frozen_types(keys, draft.spec);
   draft.spec = as_trained(std::move(draft.spec));
@@ -163,6 +164,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
     keys.set("lora_rank", spec.lora->r);
     keys.set("lora_alpha", static_cast<std::int64_t>(spec.lora->alpha));
     keys.set("lora_dropout", spec.lora->dropout);
+    if (spec.lora->use_dora) keys.set("use_dora", true);
     std::string targets;
     if (const auto* list = std::get_if<std::vector<std::string>>(&spec.lora->target_modules))
       targets = fmt::format("{}", fmt::join(*list, ","));

@@ -80,8 +80,9 @@ std::string lora_text(const LoraSpec& lora, bool is_quantized) {
   const bool raises =
       is_quantized || lora.adapter_dtype == AdapterDtype::automatic || lora.adapter_dtype == AdapterDtype::fp32;
   std::string text =
-      fmt::format("model = peft.get_peft_model(model, peft.LoraConfig(r={}, lora_alpha={}, lora_dropout={}{}){})\n",
-                  lora.r, lora.alpha, lora.dropout, targets, raises ? "" : ", autocast_adapter_dtype=False");
+      fmt::format("model = peft.get_peft_model(model, peft.LoraConfig(r={}, lora_alpha={}, lora_dropout={}{}{}){})\n",
+                  lora.r, lora.alpha, lora.dropout, targets, lora.use_dora ? ", use_dora=True" : "",
+                  raises ? "" : ", autocast_adapter_dtype=False");
   // PEFT makes them fp32 beside quantized weights; trainers cast them themselves (trl: trainer/sft_trainer.py, 1.16.0).
   if (is_quantized && lora.adapter_dtype != AdapterDtype::automatic)
     text += fmt::format(

@@ -16,7 +16,7 @@ namespace {
 void refuse_methods(TrainingKeys& keys) {
   // clang-format off: several to a line
   keys.must_be_off({"use_galore", "galore_quantization", "lisa_activated_layers"}, Takes::more);
-  keys.must_be_off({"use_dora", "modules_to_save", "trainable_parameters", "trainable_parameters_regex",
+  keys.must_be_off({"modules_to_save", "trainable_parameters", "trainable_parameters_regex",
                     "enable_dft_loss", "enable_channel_loss", "new_special_tokens"}, Takes::less);
   keys.must_be_off({"target_parameters", "target_regex", "freeze_parameters_ratio", "freeze_parameters_regex",
                     "adapters", "zero_hpz_partition_size", "optimizer", "loss_type"}, Takes::either);
@@ -168,6 +168,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   read_towers(keys, draft);
   if (const auto pixels = keys.integer("max_pixels")) take_image_limit("max_pixels", *pixels, draft);
   apply_training_arguments(keys, arguments, draft);
+  read_dora(keys, "use_dora", draft);
   draft.spec = loaded_onto_its_device(std::move(draft.spec));  // model/utils.py, get_default_device_map
   draft.take_length("max_length", keys.integer("max_length").value_or(0));
   draft.assume("every token of a sample has a label: swift computes no logits for others (use_logits_to_keep)");
@@ -202,6 +203,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
     keys.set("lora_rank", spec.lora->r);
     keys.set("lora_alpha", static_cast<std::int64_t>(spec.lora->alpha));
     keys.set("lora_dropout", spec.lora->dropout);
+    if (spec.lora->use_dora) keys.set("use_dora", true);
     if (const auto* list = std::get_if<std::vector<std::string>>(&spec.lora->target_modules))
       keys.set("target_modules", Value::List(list->begin(), list->end()));
     else

@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "base/error.h"
+#include "nn/dora.h"
 #include "nn/embeddings.h"
 #include "nn/layers.h"
 #include "nn/quantization.h"
@@ -96,12 +97,14 @@ void wrap(Module& module, const LoraOptions& options) {
   if (options.dropout <= 0) drop.become_identity();
   add_linear(module.add("lora_A"), "default", shape->in, options.r, false);
   add_linear(module.add("lora_B"), "default", options.r, shape->out, false);
+  if (options.use_dora) add_magnitudes(module);
 }
 
 /// cast_adapter_dtype: new parameters, one after the other.
 void cast(Module& module, Dtype dtype) {
-  for (const char* name : {"lora_A", "lora_B"}) {
-    Module& adapter = module[name]["default"];
+  for (const std::unique_ptr<Module>& child : module.children()) {
+    if (child->name() == "base_layer" || child->name() == "lora_dropout") continue;
+    Module& adapter = (*child)["default"];
     Parameter& weight = adapter.get("weight");
     if (weight.dtype == dtype) continue;
     const NoGrad no_grad(weight.tensor.run());
@@ -112,9 +115,10 @@ void cast(Module& module, Dtype dtype) {
   }
 }
 
-Dtype adapter_dtype(Module& module, const LoraOptions& options) {
+/// What get_peft_model makes; `is_automatic`: in its own choice of a type.
+Dtype adapter_dtype(Module& module, const LoraOptions& options, bool is_automatic) {
   const Dtype weights = module.dtype, automatic = size_of(weights) < 4 ? Dtype::f32 : weights;
-  if (module["base_layer"].quantized) return automatic;
+  if (is_automatic) return automatic;
   const Dtype wanted = options.adapter_dtype.value_or(automatic);
   if (wanted != automatic && wanted != weights)
     throw Error(Errc::unsupported, "PEFT makes adapters in the type of the weights or in fp32", "lora.adapter_dtype");
@@ -166,8 +170,12 @@ Tensor adapted(Module& m, Tensor input, const std::function<Tensor(Tensor)>& bas
   const Dtype result_dtype = result.dtype();
   Module &lora_a = m["lora_A"]["default"], &lora_b = m["lora_B"]["default"];
   x = to(std::move(x), lora_a("weight").dtype());
-  Tensor change = mul_scalar(lora_b(lora_a(m["lora_dropout"]["default"](x))));
-  result = add(result, std::move(change));
+  if (has_magnitudes(m)) {
+    result = with_dora(m, x, result);
+  } else {
+    Tensor change = mul_scalar(lora_b(lora_a(m["lora_dropout"]["default"](x))));
+    result = add(result, std::move(change));
+  }
   result = to(std::move(result), result_dtype);
   return result;
 }
@@ -222,6 +230,12 @@ std::vector<std::string> converted_expert_names(const std::string& model_type) {
 
 namespace {
 
+bool has_quantized_base(const std::vector<Module*>& adapted) {
+  return std::any_of(adapted.begin(), adapted.end(), [](const Module* module) {
+    return module->quantized || (module->is_adapted && module->children().front()->quantized);
+  });
+}
+
 /// PeftModel.forward calls that of the root, not the root.
 void wrap_root(Module& root) { root.wrappers = {"PeftModel", "LoraModel"}; }
 
@@ -234,23 +248,30 @@ void add_lora(Run& run, Module& root, const LoraOptions& options) {
   wrap_root(root);
   for (Module* module : adapted) {
     wrap(*module, options);
-    for (const std::unique_ptr<Module>& child : module->children()) child->to_device(run);
+    for (const std::unique_ptr<Module>& child : module->children()) {
+      child->name_in(run);
+      if (!is_magnitudes(*child)) child->load(run);
+    }
+    if (options.use_dora) load_magnitudes(run, *module);
   }
-  for (Module* module : adapted) cast(*module, adapter_dtype(*module, options));
-  // Trainers cast adapters of quantized weights themselves.  trl: trainer/sft_trainer.py (1.16.0)
+  const bool is_quantized = has_quantized_base(adapted);
+  for (Module* module : adapted) cast(*module, adapter_dtype(*module, options, is_quantized));
+  // Trainers cast what trains of a quantized model themselves.  trl: trainer/sft_trainer.py (1.16.0)
   for (Module* module : adapted)
-    if (options.adapter_dtype && (*module)["base_layer"].quantized) cast(*module, *options.adapter_dtype);
+    if (options.adapter_dtype && is_quantized) cast(*module, *options.adapter_dtype);
 }
 
 void add_lora_on_host(Module& root, const LoraOptions& options) {
   const std::vector<Module*> adapted = targeted(root, options);
   visit_parameters(root, [](const Module&, Parameter& parameter) { parameter.trains = false; });
   wrap_root(root);
+  const bool is_quantized = has_quantized_base(adapted);
   for (Module* module : adapted) {
     wrap(*module, options);
-    for (const char* name : {"lora_A", "lora_B"}) {
+    for (const char* name : {"lora_A", "lora_B", "lora_magnitude_vector"}) {
+      if (!module->has(name)) continue;
       Module& adapter = (*module)[name]["default"];
-      adapter.dtype = adapter.get("weight").dtype = adapter_dtype(*module, options);
+      adapter.dtype = adapter.get("weight").dtype = adapter_dtype(*module, options, is_quantized);
     }
   }
 }

@@ -14,6 +14,7 @@ namespace tidemark {
 struct LoraOptions {
   std::int64_t r = 8;
   double dropout = 0;
+  bool use_dora = false;
   /// A regular expression for a module's whole name, or "all-linear", or parts that its name ends in.
   std::variant<std::string, std::vector<std::string>> target_modules = {};
   /// None: fp32 beside half-precision weights, PEFT's autocast_adapter_dtype.  Else the type of the weights.

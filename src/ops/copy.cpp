@@ -64,6 +64,11 @@ Tensor zeros(Run& run, const Dims& sizes, Dtype dtype) {
   return empty(run, sizes, dtype);
 }
 
+Tensor eye(Run& run, std::int64_t n, Dtype dtype) {
+  const Op op(run, "aten::eye");
+  return empty(run, Dims{n, n}, dtype);
+}
+
 Tensor full(Run& run, const Dims& sizes, Dtype dtype) {
   const Op op(run, "aten::full");
   return empty(run, sizes, dtype);

@@ -64,7 +64,7 @@ def test_upcast_norms_change_nothing_under_deepspeed(tidemark, predicted, work):
     refused(tidemark("predict", "llamafactory.yaml", "--gpu", "h100-80gb"), UNSUPPORTED, "upcast_layernorm", "nearest: false, which takes less")
 
 
-SEVERAL = {"optim": "adamw_torch_8bit", "enable_liger_kernel": "true", "use_dora": "true"}
+SEVERAL = {"optim": "adamw_torch_8bit", "enable_liger_kernel": "true", "upcast_lmhead_output": "true"}
 
 
 def test_all_refused_keys_are_named_at_once(tidemark, predicted, work):
@@ -81,8 +81,18 @@ def test_all_refused_keys_are_named_at_once(tidemark, predicted, work):
     assert steps(report) == steps(predicted("llamafactory.yaml"))
 
 
+def test_dora_is_read(tidemark, predicted, work):
+    (work / "llamafactory.yaml").write_text(changed(LLAMAFACTORY, "use_dora", "true"))
+    report = predicted("llamafactory.yaml")
+    assert report["training"]["options"]["lora"]["use_dora"] is True
+    (work / "llamafactory.yaml").write_text(LLAMAFACTORY)
+    assert report["peak"]["allocated_bytes"] > predicted("llamafactory.yaml")["peak"]["allocated_bytes"]
+    (work / "llamafactory.yaml").write_text(changed(changed(LLAMAFACTORY, "use_dora", "true"), "quantization_bit", "4"))
+    refused(tidemark("predict", "llamafactory.yaml", "--gpu", "h100-80gb"), UNSUPPORTED, "use_dora", "nearest: false, which takes less")
+
+
 def test_nearest_does_not_replace_another_method(tidemark, work):
-    (work / "llamafactory.yaml").write_text(changed(changed(LLAMAFACTORY, "stage", "ppo"), "use_dora", "true"))
+    (work / "llamafactory.yaml").write_text(changed(changed(LLAMAFACTORY, "stage", "ppo"), "upcast_lmhead_output", "true"))
     refused(tidemark("predict", "llamafactory.yaml", "--gpu", "h100-80gb", "--nearest"), UNSUPPORTED, "stage")
 
 
@@ -148,7 +158,7 @@ def test_unrecognised_file_names_what_would_tell(tidemark, work, name, text, cod
 
 def test_model_key_tells_trainers_apart(predicted, work):
     (work / "args.yaml").write_text("model_name_or_path: model\nmax_length: 512\nper_device_train_batch_size: 1\nbf16: true\n")
-    assert predicted("args.yaml")["sources"]["training"] == "TRL's `trl sft`: args.yaml"
+    assert predicted("args.yaml")["sources"]["training"] == "TRL: args.yaml"
 
 
 def test_accelerate_goes_with_a_trainer(tidemark, work):

@@ -17,6 +17,8 @@ def lora_config(lora):
     import peft
 
     options = {"r": lora.get("r", 8), "lora_alpha": lora.get("alpha", 8), "lora_dropout": lora.get("dropout", 0)}
+    if lora.get("use_dora"):
+        options["use_dora"] = True
     if lora.get("target_modules"):
         options["target_modules"] = lora["target_modules"]
     return peft.LoraConfig(**options)

@@ -135,6 +135,21 @@ def adapters():
         "lora_adafactor": {**lora, "optimizer": "adafactor"}, "lora_sgd": {**lora, "optimizer": "sgd", "momentum": 0.9},
         "lora_scaler": {**lora, **HALF, "max_grad_norm": 1.0},
         "lora_rmsprop": {**lora, "optimizer": "rmsprop", "centered": True}, "lora_adagrad": {**lora, "optimizer": "adagrad"},
+        **dora(),
+    }
+
+
+def dora():
+    """Adapters with a vector of magnitudes; those without dropout take what the base layer returned, whose bias they leave out."""
+    lora, plain = {"lora": {**LORA, "use_dora": True}}, {"lora": {**LORA, "use_dora": True, "dropout": 0}}
+    gpt2 = {"model": {"model_type": "gpt2", "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024, "n_positions": 256}}
+    return {
+        "dora": lora, "dora_plain": plain, "dora_low": {"lora": {**plain["lora"], "adapter_dtype": "bf16"}}, "dora_fp32": {**lora, "dtype": "fp32"},
+        "dora_amp": {**plain, "autocast": "bf16"}, "dora_amp_dropout": {**lora, "autocast": "bf16"}, "dora_scaler": {**lora, **HALF},
+        "dora_fp16": {**plain, "dtype": "fp16"}, "dora_bias": {**plain, "model": {**MODEL, "model_type": "qwen2"}},
+        "dora_gpt2": {**gpt2, **lora}, "dora_gpt2_plain": {**gpt2, **plain}, "dora_checkpoint": {**plain, "checkpointing": "non_reentrant", "max_grad_norm": 1.0},
+        "dora_reentrant": {**lora, "checkpointing": "reentrant"}, "dora_ddp": {**plain, "gpus": 2, "parallel": "ddp"},
+        "dora_trainer": {**lora, "loop": "trainer", "autocast": "bf16"},
     }
 
 
