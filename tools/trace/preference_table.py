@@ -31,14 +31,13 @@ MODES = {
     "full": {"autocast": "bf16"},
     "lora": {"autocast": "bf16", "lora": {"r": 8, "alpha": 16, "target_modules": "all-linear"}},
     "checkpointed": {"autocast": "bf16", "checkpointing": "non_reentrant"},
-    "autocast": {"autocast": "bf16", "dtype": "fp32"},
 }
 LOOPS = {"dpo": {"loop": "dpo_trainer"}, "kto": {"loop": "kto_trainer", "batch": 4}, "reward": {"loop": "reward_trainer", "head": "sequence_classification"}}
 PAGE = """# Trainings on preferences, against TRL
 
 Made by `tools/trace/preference_table.py`: a tiny model of each family is trained for three steps by TRL's real trainer ({versions}) on a virtual H200, and predicted from the program of its family.
-*equal* (with the number of allocations): the same allocations with the same frees between them, one by one. *full*, *lora* and *checkpointed*: weights in bfloat16 under autocast; *autocast*: in float32.
-The reference is a second model (*full*, *checkpointed*, *autocast*), or the model without its adapters (*lora*). RewardTrainer has none.
+*equal* (with the number of allocations): the same allocations with the same frees between them, one by one. Weights are in bfloat16 under autocast.
+The reference is a second model (*full*, *checkpointed*), or the model without its adapters (*lora*). RewardTrainer has none.
 
 {totals}
 
