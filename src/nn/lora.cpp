@@ -115,7 +115,7 @@ void cast(Module& module, Dtype dtype) {
   }
 }
 
-/// What get_peft_model makes; `is_automatic`: in its own choice of a type.
+/// The type that get_peft_model makes adapters in; `is_automatic`: PEFT chooses it.
 Dtype adapter_dtype(Module& module, const LoraOptions& options, bool is_automatic) {
   const Dtype weights = module.dtype, automatic = size_of(weights) < 4 ? Dtype::f32 : weights;
   if (is_automatic) return automatic;
