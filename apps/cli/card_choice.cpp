@@ -32,13 +32,13 @@ io::Catalogue load_catalogue(const std::filesystem::path& data) {
 }
 
 Place place_of(const std::string& text) {
-  if (!answers::counted_place(text)) return {text, 1};
+  if (answers::counted_places(text).empty()) return {text, 1};
   return answers::place_of(text, load_catalogue(find_resources().data));
 }
 
 Value with_place(Value keys) {
   const Value* gpu = keys.as_map() ? keys.find("gpu") : nullptr;
-  if (!gpu || !gpu->as_text() || !answers::counted_place(*gpu->as_text())) return keys;
+  if (!gpu || !gpu->as_text() || answers::counted_places(*gpu->as_text()).empty()) return keys;
   return answers::with_place(std::move(keys), load_catalogue(find_resources().data));
 }
 

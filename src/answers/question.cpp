@@ -126,21 +126,25 @@ std::optional<std::string> program_needed(const Value& asked, const Data& data) 
   return names.empty() ? std::nullopt : std::optional(names[0]);
 }
 
-std::optional<Place> counted_place(const std::string& text) {
-  if (text.ends_with(".json")) return std::nullopt;
+std::vector<Place> counted_places(const std::string& text) {
+  std::vector<Place> places;
+  if (text.ends_with(".json")) return places;
   const auto count_in = [](std::string_view digits) { return parse_number<std::int64_t>(digits).value_or(0); };
   for (const std::size_t cross : {text.find_first_of('x'), text.find_last_of('x')}) {
-    if (cross == std::string::npos) return std::nullopt;
+    if (cross == std::string::npos) return places;
     const std::string front = text.substr(0, cross), back = text.substr(cross + 1);
-    if (const std::int64_t gpus = count_in(front); gpus > 0) return Place{back, gpus};
-    if (const std::int64_t gpus = count_in(back); gpus > 0 && !front.empty()) return Place{front, gpus};
+    if (const std::int64_t gpus = count_in(front); gpus > 0) places.push_back({back, gpus});
+    if (const std::int64_t gpus = count_in(back); gpus > 0 && !front.empty()) places.push_back({front, gpus});
   }
-  return std::nullopt;
+  return places;
 }
 
 Place place_of(const std::string& text, const io::Catalogue& cards) {
-  const std::optional<Place> counted = counted_place(text);
-  return counted && !io::has_card(cards, text) ? *counted : Place{text, 1};
+  const std::vector<Place> places = counted_places(text);
+  if (places.empty() || io::has_card(cards, text)) return {text, 1};
+  const auto is_known = [&](const Place& place) { return io::has_card(cards, place.card); };
+  const auto known = std::find_if(places.begin(), places.end(), is_known);
+  return known == places.end() ? places.front() : *known;
 }
 
 Value with_place(Value keys, const io::Catalogue& cards) {

@@ -51,8 +51,8 @@ struct Place {
   std::int64_t gpus = 1;
 };
 Place place_of(const std::string& text, const io::Catalogue& cards);
-/// The same without a catalogue; nothing where the text holds no number of cards.
-std::optional<Place> counted_place(const std::string& text);
+/// The readings of a text that holds a number of cards: "3090x2" is two cards 3090, or 3090 cards 2.
+std::vector<Place> counted_places(const std::string& text);
 
 /// Keys of a spec whose "gpu" names one card, and whose "gpus" counts them, if nothing else did.
 Value with_place(Value keys, const io::Catalogue& cards);

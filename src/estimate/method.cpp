@@ -59,22 +59,14 @@ Value with_dora(Value keys) {
   return keys;
 }
 
-}  // namespace
-
-std::string text_of_method(Method method) {
-  std::string text;
-  add_words(keys_of_method(method), "", text);
-  return text.empty() ? "nothing" : text;
-}
-
-Value keys_of_method(Method method) {
+Value keys_alone(Method method) {
   switch (method) {
     case Method::none:
     case Method::full: break;
     case Method::lora: return Value::Map{{"lora", adapters("all-linear")}};
-    case Method::dora: return with_dora(keys_of_method(Method::lora));
-    case Method::trl_dora: return with_dora(keys_of_method(Method::trl_lora));
-    case Method::transformers_dora: return with_dora(keys_of_method(Method::transformers_lora));
+    case Method::dora: return with_dora(keys_alone(Method::lora));
+    case Method::trl_dora: return with_dora(keys_alone(Method::trl_lora));
+    case Method::transformers_dora: return with_dora(keys_alone(Method::transformers_lora));
     case Method::qlora:
       return Value::Map{{"lora", adapters("all-linear")},
                         {"quantization", quantization_of_qlora()},
@@ -91,12 +83,37 @@ Value keys_of_method(Method method) {
   return Value::Map();
 }
 
+/// Of a spec as it is written.
+bool is_alone(const Value& spec) {
+  const Value *gpus = spec.find("gpus"), *parallel = spec.find("parallel");
+  const bool is_shared = parallel && parallel->as_text() && *parallel->as_text() != "none";
+  return !is_shared && (!gpus || !gpus->as_integer() || *gpus->as_integer() == 1);
+}
+
+}  // namespace
+
+std::string text_of_method(Method method, bool is_alone) {
+  std::string text;
+  add_words(keys_of_method(method, is_alone), "", text);
+  return text.empty() ? "nothing" : text;
+}
+
+/// trl: trainer/sft_trainer.py, __init__: no device_map of several processes (1.16.0)
+Value keys_of_method(Method method, bool is_alone) {
+  const Value all = keys_alone(method);
+  if (is_alone) return all;
+  Value keys = Value::Map();
+  for (const Value::Item& item : *all.as_map())
+    if (item.key != "load" || *item.value.as_text() != "device_map") keys.set(item.key, item.value);
+  return keys;
+}
+
 Value with_method(const Value& spec) {
   const Value* method = spec.as_map() ? spec.find("method") : nullptr;
   const std::string* name = method ? method->as_text() : nullptr;
   const auto found = name ? std::find(kMethodNames.begin(), kMethodNames.end(), *name) : kMethodNames.end();
   if (found == kMethodNames.end()) return spec;
-  return merged(keys_of_method(static_cast<Method>(found - kMethodNames.begin())), spec);
+  return merged(keys_of_method(static_cast<Method>(found - kMethodNames.begin()), is_alone(spec)), spec);
 }
 
 }  // namespace tidemark

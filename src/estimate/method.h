@@ -41,11 +41,11 @@ enum class Method {
   transformers_dora
 };
 
-/// The keys of a spec that a method sets.
-Value keys_of_method(Method method);
+/// The keys of a spec that a method sets.  `is_alone`: there is one process, which device_map is for.
+Value keys_of_method(Method method, bool is_alone = true);
 
 /// The same in words: "lora.target_modules all-linear, checkpointing non_reentrant".
-std::string text_of_method(Method method);
+std::string text_of_method(Method method, bool is_alone);
 
 /// The spec with the keys of its `method` where it has none itself; unchanged where its `method` is not a name.
 Value with_method(const Value& spec);

@@ -50,10 +50,13 @@ void check_card(const Card& card, const std::string& torch) {
   constexpr std::int64_t kLowest = 75;
   const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
   if (major * 10 + minor < kLowest)
-    throw Error(Errc::unsupported,
-                fmt::format("{} has compute capability {}.{}, for which torch {} with CUDA 13 has no kernels",
-                            card.name.empty() ? card.key : card.name, major, minor, torch),
-                "gpu", "the lowest that it runs on is 7.5, as of t4");
+    throw Error(
+        Errc::unsupported,
+        fmt::format("{} has compute capability {}.{}, for which torch {} with CUDA 13 has no kernels",
+                    card.name.empty() ? card.key : card.name, major, minor, torch),
+        "gpu",
+        "the lowest that it runs on is 7.5, as of t4; torch 2.7.1 and older have kernels for 6.0 and 7.0: tidemark run "
+        "follows them, with that torch in the program's environment");
   if (card.total_bytes > DriverMemory::kMostBytes)
     throw Error(Errc::bad_value,
                 fmt::format("{} is more than any card that is simulated has", format_bytes(card.total_bytes)), "gpu",

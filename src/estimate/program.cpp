@@ -427,7 +427,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     recorder.assume("one half of the samples of a batch, or one more, is desirable");
   if (spec.method != Method::none)
     recorder.assume_first(fmt::format("method {} sets {}", kMethodNames[static_cast<std::size_t>(spec.method)],
-                                      text_of_method(spec.method)));
+                                      text_of_method(spec.method, is_alone(spec))));
   const Assume assume = [&](std::string assumption) { recorder.assume(std::move(assumption)); };
   options.loop = known_loop(model, spec, model_config, recorder);
   if (spec.pp) {

@@ -148,7 +148,7 @@ void check_parallel(const Spec& spec, const Check& check) {
     check.refuse("load", "there is no wrapper that would move the weights",
                  "set parallel to fsdp1, fsdp2 or gemini, or load to to");
   if (spec.load == Load::device_map && !is_alone(spec))
-    check.refuse("load", "device_map=\"auto\" lays one model over all GPUs", "set load to to");
+    check.refuse("load", "device_map=\"auto\" lays one model over all GPUs", "leave load out");
   if (spec.load == Load::adapted && (!spec.lora || spec.quantization))
     check.refuse("load", "there are no adapters that could be made before the weights are on the card",
                  "set lora, and no quantization, or load to to");

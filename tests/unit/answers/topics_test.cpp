@@ -85,6 +85,10 @@ TEST(PlaceOf, CountsCards) {
   EXPECT_EQ(place_of("h100-80gbx8", cards).gpus, 8);
   EXPECT_EQ(place_of("h100-80gb", cards).gpus, 1);
   EXPECT_EQ(place_of("minex2.json", cards).gpus, 1);
+  for (const char* both : {"3090x2", "2x3090"}) {  // both sides are numbers
+    EXPECT_EQ(place_of(both, cards).card, "3090") << both;
+    EXPECT_EQ(place_of(both, cards).gpus, 2) << both;
+  }
 }
 
 TEST(ProgramNeeded, IsTheNearestRelease) {

@@ -1,5 +1,6 @@
 #include "estimate/method.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "estimate/asked.h"
@@ -24,6 +25,24 @@ TEST(Method, FieldsOfTheSpecWin) {
   EXPECT_EQ(spec.lora->r, 64);
   EXPECT_EQ(std::get<std::string>(spec.lora->target_modules), "all-linear");
   EXPECT_EQ(spec.checkpointing, Checkpointing::none);
+}
+
+TEST(Method, SeveralProcessesHaveNoDeviceMap) {
+  EXPECT_EQ(spec_with(R"({"method": "trl-lora"})").load, Load::device_map);
+  EXPECT_EQ(spec_with(R"({"method": "trl-lora", "gpus": 2, "parallel": "fsdp2"})").load, Load::to);
+  EXPECT_EQ(spec_with(R"({"method": "trl-full", "gpus": 2, "parallel": "ddp"})").load, Load::to);
+  EXPECT_EQ(text_of_method(Method::trl_full, false).find("device_map"), std::string::npos);
+}
+
+TEST(Method, DoraIsLoraWithMagnitudes) {
+  for (const char* trainer : {"", "trl-", "transformers-"}) {
+    Spec dora = spec_with(fmt::format(R"({{"method": "{}dora"}})", trainer).c_str());
+    EXPECT_TRUE(dora.lora->use_dora);
+    dora.lora->use_dora = false;
+    Spec lora = spec_with(fmt::format(R"({{"method": "{}lora"}})", trainer).c_str());
+    lora.method = dora.method;
+    EXPECT_TRUE(dora == lora) << trainer;
+  }
 }
 
 TEST(Method, UnknownNameIsAnError) { EXPECT_THROW(spec_with(R"({"method": "loar"})"), Error); }

@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"WholeOnAGpuOfManyThatShareIt", map({{"gpus", 2}, {"parallel", "fsdp2"}, {"load", "device"}}),
              "load: a model of which each GPU has a part is not brought onto one whole (set load to to)"},
         Case{"OneModelOverSeveralGpus", map({{"gpus", 2}, {"parallel", "ddp"}, {"load", "device_map"}}),
-             "load: device_map=\"auto\" lays one model over all GPUs (set load to to)"},
+             "load: device_map=\"auto\" lays one model over all GPUs (leave load out)"},
         Case{"TooManyTokens", map({{"batch", 1 << 20}, {"seq", 1 << 20}}),
              "batch: 1048576 samples of 1048576 tokens are more than 2^32 tokens"},
         Case{"TooManyPixels", map({{"batch", 1 << 20}, {"images", 1 << 16}, {"image_size", 65536}}),
