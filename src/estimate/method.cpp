@@ -83,7 +83,7 @@ Value keys_alone(Method method) {
   return Value::Map();
 }
 
-/// Of a spec as it is written.
+/// Whether the keys of a spec ask for one process.
 bool is_alone(const Value& spec) {
   const Value *gpus = spec.find("gpus"), *parallel = spec.find("parallel");
   const bool is_shared = parallel && parallel->as_text() && *parallel->as_text() != "none";

@@ -122,7 +122,7 @@ void read_preferences(TrainingKeys& keys, LoopKind loop) {
   keys.must_be_off({"padding_free"}, Takes::either);
   keys.pass_over({"beta", "label_smoothing", "desirable_weight", "undesirable_weight", "ref_model_*",
                   "precompute_ref_batch_size", "loss_weights", "discopop_tau", "f_alpha_divergence_coef",
-                  "train_sampling_strategy"});
+                  "train_sampling_strategy", "max_prompt_length", "max_completion_length"});
 }
 
 void read_sft(TrainingKeys& keys, TrainingDraft& draft) {
@@ -145,8 +145,10 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   keys.must_be_off({"chat_template_path"}, Takes::either);
   loop == LoopKind::sft_trainer ? read_sft(keys, draft) : read_preferences(keys, loop);
   keys.must_be("pad_to_multiple_of", {"auto"}, Takes::less);
-  // Of other trainers, whose files look the same.
-  for (const char* key : {"num_generations", "max_completion_length", "max_prompt_length", "vllm_mode", "use_vllm"})
+  // Keys of trainers that generate, whose files look the same.
+  std::vector<const char*> others{"num_generations", "vllm_mode", "use_vllm"};
+  if (loop == LoopKind::sft_trainer) others.insert(others.end(), {"max_prompt_length", "max_completion_length"});
+  for (const char* key : others)
     if (keys.find(key))
       keys.refuse(key,
                   fmt::format("{} is no key of `trl {}`, the trainer that is predicted", key, name_of_script(loop)));
