@@ -4,12 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
 #include "commands.h"
+#include "trainer_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -156,6 +158,9 @@ CommandLine parse_command_line(std::vector<std::string> arguments) {
     after_dashes.emplace(dashes + 1, arguments.end());
     arguments.erase(dashes, arguments.end());
   }
+  constexpr std::array<std::string_view, 3> kOfTrainings{"predict", "plan", "explain"};
+  if (!arguments.empty() && std::find(kOfTrainings.begin(), kOfTrainings.end(), arguments[0]) != kOfTrainings.end())
+    arguments = in_own_words(arguments);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // the order that CLI11 wants
   try {
     app.parse(reversed);
