@@ -257,8 +257,8 @@ void check_quantization(const Spec& spec, const Check& check) {
 
 void check_dora(const Spec& spec, const Check& check) {
   if (!spec.lora || !spec.lora->use_dora) return;
-  if (spec.quantization)
-    check.refuse("lora.use_dora", "DoRA beside quantized weights is not modelled",
+  if (spec.quantization && spec.quantization->load_in_8bit)
+    check.refuse("lora.use_dora", "DoRA beside weights in 8 bits is not modelled",
                  "leave one of the two out, or run the program itself with tidemark run");
   if (!runs_whole_model(spec))
     check.refuse("lora.use_dora", "it is supported on one GPU, and with ddp", "leave it out");

@@ -248,8 +248,9 @@ void set_lora(TrainingDraft& draft, std::int64_t r, double alpha, double dropout
 
 void read_dora(TrainingKeys& keys, std::string_view key, TrainingDraft& draft) {
   if (!keys.boolean(key).value_or(false) || !draft.spec.lora) return;
-  if (draft.spec.quantization || !runs_whole_model(draft.spec))
-    keys.refuse(key, "DoRA is not predicted beside quantized weights, nor where GPUs share the weights",
+  const auto& quantization = draft.spec.quantization;
+  if ((quantization && quantization->load_in_8bit) || !runs_whole_model(draft.spec))
+    keys.refuse(key, "DoRA is not predicted beside weights in 8 bits, nor where GPUs share the weights",
                 {"false", Takes::less});
   else
     draft.spec.lora->use_dora = true;

@@ -1,6 +1,7 @@
 #include "nn/dora.h"
 
 #include "nn/layers.h"
+#include "nn/quantization.h"
 
 namespace tidemark {
 namespace {
@@ -12,7 +13,7 @@ Tensor weight_norm(Tensor weight, Tensor lora_weight, bool fan_in_fan_out) {
   if (fan_in_fan_out) weight = transpose(std::move(weight), 0, 1);
   Tensor scaled = mul_scalar(std::move(lora_weight));
   weight = add(std::move(weight), std::move(scaled));
-  return squeeze(linalg_vector_norm(std::move(weight), 2, {1}, true), 1);
+  return to(squeeze(linalg_vector_norm(weight, 2, {1}, true), 1), weight.dtype());
 }
 
 /// DoraLinearLayer.get_lora_weight, in the type of `x`.
@@ -24,6 +25,32 @@ Tensor lora_weight_of(Module& lora_a, Module& lora_b, std::int64_t in_features, 
     product = lora_b(lora_a(x_eye));
   }
   return to(transpose(std::move(product), 0, 1), dtype);
+}
+
+/// dequantize_module_weight
+Tensor weight_of(Run& run, Module& base) {
+  return base.quantized ? dequantize_4bit(run, base.quantized->state) : base("weight");
+}
+
+/// torch.Tensor.__deepcopy__, but for the storage that it makes room for: copies are the storages.
+void deepcopy(const Tensor& x, Tensors& copies) {
+  copies.push_back(clone(x));
+  const Tensor without_storage = full(x.run(), Dims{}, x.dtype());
+}
+
+void deepcopy(const QuantState& state, Tensors& copies) {
+  for (const Tensor* part : {&state.absmax, &state.code, &state.offset, &state.nested_absmax, &state.nested_code})
+    if (*part) deepcopy(*part, copies);
+}
+
+/// copy.deepcopy(Linear4bit): its weight has a QuantState, and it has the same by itself.
+Tensors deepcopy(Module& base) {
+  Tensors copies;
+  deepcopy(base.quantized->state, copies);
+  deepcopy(base.get("weight").tensor, copies);
+  if (base.has_parameter("bias")) copies.push_back(clone(base("bias")));
+  deepcopy(base.quantized->state, copies);
+  return copies;
 }
 
 /// The base layer's result without its bias, or its product with an input that dropout has changed.
@@ -39,7 +66,7 @@ Tensor change_of(Module& adapted, const Tensor& x, const Tensor& result, bool ha
   const InModule scope(x.run(), vector);
   const LinearShape shape = *linear_shape(base);
   const Tensor lora_weight = lora_weight_of(lora_a, lora_b, shape.in, x.dtype());
-  const Tensor weight = to(base("weight"), x.dtype());
+  const Tensor weight = to(weight_of(x.run(), base), x.dtype());
   const Tensor norm = weight_norm(weight, detach(lora_weight), is_conv1d(base));
   const Tensor mag_norm_scale = view(div(vector("weight"), detach(norm)), {1, shape.out});
   const Tensor lora_result = lora_b(lora_a(x));
@@ -72,10 +99,12 @@ void load_magnitudes(Run& run, Module& adapted) {
     lora_a = to(std::move(lora_a), Dtype::f32);
     lora_b = to(std::move(lora_b), Dtype::f32);
   }
+  const Tensors copies = base.quantized ? deepcopy(base) : Tensors();
+  const Tensor weight = weight_of(run, base);
   Tensor lora_weight = matmul(lora_b, lora_a);
   if (dtype == Dtype::f16) lora_weight = to(std::move(lora_weight), dtype);
   Parameter& vector = adapted[kVector]["default"].get("weight");
-  vector.tensor = weight_norm(base("weight"), lora_weight, is_conv1d(base));
+  vector.tensor = weight_norm(weight, lora_weight, is_conv1d(base));
   vector.tensor.impl().requires_grad = true;
 }
 

@@ -26,6 +26,11 @@ Tensor quantized_lora_forward(Module& m, Tensor input) {
   Module &lora_a = m["lora_A"]["default"], &lora_b = m["lora_B"]["default"];
   const bool converts = !x.run().autocast.enabled;
   if (converts) x = to(std::move(x), lora_a("weight").dtype());
+  if (has_magnitudes(m)) {
+    const Dtype expected = result.dtype();
+    result = with_dora(m, x, result);
+    return converts ? to(std::move(result), expected) : result;
+  }
   Tensor output = mul_scalar(lora_b(lora_a(m["lora_dropout"]["default"](x))));
   if (converts) output = to(std::move(output), result.dtype());
   result = add(std::move(result), output);
@@ -100,10 +105,14 @@ void wrap(Module& module, const LoraOptions& options) {
   if (options.use_dora) add_magnitudes(module);
 }
 
+/// Trainers leave DoRA's vectors as they are.
+enum class Casts { all, matrices };
+
 /// cast_adapter_dtype: new parameters, one after the other.
-void cast(Module& module, Dtype dtype) {
+void cast(Module& module, Dtype dtype, Casts which = Casts::all) {
   for (const std::unique_ptr<Module>& child : module.children()) {
     if (child->name() == "base_layer" || child->name() == "lora_dropout") continue;
+    if (which == Casts::matrices && is_magnitudes(*child)) continue;
     Module& adapter = (*child)["default"];
     Parameter& weight = adapter.get("weight");
     if (weight.dtype == dtype) continue;
@@ -258,7 +267,7 @@ void add_lora(Run& run, Module& root, const LoraOptions& options) {
   for (Module* module : adapted) cast(*module, adapter_dtype(*module, options, is_quantized));
   // Trainers cast what trains of a quantized model themselves.  trl: trainer/sft_trainer.py (1.16.0)
   for (Module* module : adapted)
-    if (options.adapter_dtype && is_quantized) cast(*module, *options.adapter_dtype);
+    if (options.adapter_dtype && is_quantized) cast(*module, *options.adapter_dtype, Casts::matrices);
 }
 
 void add_lora_on_host(Module& root, const LoraOptions& options) {

@@ -91,6 +91,13 @@ Packed4bit quantize_4bit(Tensor weight, bool compress_statistics, Dtype storage,
   return packed;
 }
 
+Tensor dequantize_4bit(Run& run, const QuantState& state) {
+  const Op op(run, "bitsandbytes::dequantize_4bit");
+  Tensor absmax;  // with the offset added in place
+  if (state.is_nested()) absmax = empty_like(state.absmax, Dtype::f32);
+  return empty(run, state.shape, state.dtype);
+}
+
 Tensor matmul_4bit(Tensor x, const QuantState& state, Tensor bias) {
   const Op op(x, "bitsandbytes::gemm_4bit");
   Tensor y = gemm_4bit(x, state, bias);

@@ -24,6 +24,9 @@ struct Packed4bit {
 /// and kept until the process ends.
 Packed4bit quantize_4bit(Tensor weight, bool compress_statistics, Dtype storage, Tensor& dynamic_map);
 
+/// dequantize_4bit: a packed weight in the type that it was packed from.
+Tensor dequantize_4bit(Run& run, const QuantState& state);
+
 /// matmul_4bit: x (…, K) -> (…, N); only x gets a gradient.
 Tensor matmul_4bit(Tensor x, const QuantState& state, Tensor bias);
 

@@ -87,7 +87,7 @@ def test_dora_is_read(tidemark, predicted, work):
     assert report["training"]["options"]["lora"]["use_dora"] is True
     (work / "llamafactory.yaml").write_text(LLAMAFACTORY)
     assert report["peak"]["allocated_bytes"] > predicted("llamafactory.yaml")["peak"]["allocated_bytes"]
-    (work / "llamafactory.yaml").write_text(changed(changed(LLAMAFACTORY, "use_dora", "true"), "quantization_bit", "4"))
+    (work / "llamafactory.yaml").write_text(changed(changed(LLAMAFACTORY, "use_dora", "true"), "quantization_bit", "8"))
     refused(tidemark("predict", "llamafactory.yaml", "--gpu", "h100-80gb"), UNSUPPORTED, "use_dora", "nearest: false, which takes less")
 
 

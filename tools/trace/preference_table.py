@@ -23,7 +23,7 @@ FAMILIES = {
     "qwen2": GROUPED,
     "qwen3": {**GROUPED, "head_dim": 32},
     "gemma": {**GROUPED, "head_dim": 32},
-    "gemma2": {**GROUPED, "head_dim": 32, "sliding_window": 4096},
+    "gemma2": {**GROUPED, "head_dim": 32, "sliding_window": 4096, "num_hidden_layers": 4},
     "phi3": GROUPED,
     "gpt_neox": SIZES,
 }

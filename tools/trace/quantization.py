@@ -45,7 +45,7 @@ def quantized_with_adapters(model, config, adapter_dtype):
 
     model = peft.get_peft_model(model, config)
     if adapter_dtype != "auto":
-        for parameter in model.parameters():
-            if parameter.requires_grad:
+        for name, parameter in model.named_parameters():
+            if parameter.requires_grad and "lora_magnitude_vector" not in name:
                 parameter.data = parameter.data.to(getattr(torch, DTYPES[adapter_dtype]))
     return model

@@ -7,6 +7,18 @@ PREPARED = {**NESTED, "prepare": True}
 WIDE = {**MODEL, "hidden_size": 1536, "intermediate_size": 4864, "num_hidden_layers": 1, "num_attention_heads": 12, "num_key_value_heads": 4}
 
 
+def with_magnitudes():
+    """DoRA beside weights in 4 bits."""
+    dora, plain = {**LORA, "use_dora": True}, {**LORA, "use_dora": True, "dropout": 0}
+    amp = {"autocast": "bf16"}
+    return {
+        "": {"lora": dora}, "_plain": {"lora": plain}, "_single": {"lora": plain, "quantization": {**NESTED, "use_double_quant": False}},
+        "_amp": {"lora": dora, **amp}, "_low": {"lora": {**plain, "adapter_dtype": "bf16"}, **amp, "checkpointing": "non_reentrant"},
+        "_prepared": {"lora": dora, "quantization": PREPARED, **amp, "checkpointing": "reentrant"},
+        "_trl": {"loop": "sft_trainer", **amp, "lora": {**dora, "adapter_dtype": "bf16"}, "load": "device_map", "checkpointing": "non_reentrant"},
+    }
+
+
 def quantized():
     """name: options"""
     qlora, amp = {"quantization": NESTED, "lora": LORA}, {"autocast": "bf16"}
@@ -35,7 +47,10 @@ def quantized():
         "_llava": llava, "_llava_everywhere": {**llava, "lora": LORA}, "_llava_prepared": {**llava, **prepared, **amp, "checkpointing": "non_reentrant"},
         "_ddp": {"gpus": 2, "parallel": "ddp"}, "_ddp_prepared": {**prepared, **amp, "gpus": 2, "parallel": "ddp"},
     }
-    return {"qlora" + name: {**qlora, **options} for name, options in cases.items()}
+    return {
+        **{"qlora" + name: {**qlora, **options} for name, options in cases.items()},
+        **{"qdora" + name: {**qlora, **options} for name, options in with_magnitudes().items()},
+    }
 
 
 def in_8bit():
