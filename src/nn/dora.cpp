@@ -32,7 +32,7 @@ Tensor weight_of(Run& run, Module& base) {
   return base.quantized ? dequantize_4bit(run, base.quantized->state) : base("weight");
 }
 
-/// torch.Tensor.__deepcopy__, but for the storage that it makes room for: copies are the storages.
+/// torch.Tensor.__deepcopy__, except for its own block: `copies` are the storages.
 void deepcopy(const Tensor& x, Tensors& copies) {
   copies.push_back(clone(x));
   const Tensor without_storage = full(x.run(), Dims{}, x.dtype());
@@ -43,7 +43,7 @@ void deepcopy(const QuantState& state, Tensors& copies) {
     if (*part) deepcopy(*part, copies);
 }
 
-/// copy.deepcopy(Linear4bit): its weight has a QuantState, and it has the same by itself.
+/// copy.deepcopy(Linear4bit): its weight holds a QuantState, and so does the module.
 Tensors deepcopy(Module& base) {
   Tensors copies;
   deepcopy(base.quantized->state, copies);
