@@ -10,6 +10,9 @@ Value quantization_of_qlora() {
   return Value::Map{{"quant_type", "nf4"}, {"use_double_quant", true}, {"compute_dtype", "bf16"}};
 }
 
+/// Names of parts, of which each model has some: "a|b".
+Value parts(const char* names) { return Value::List{names}; }
+
 Value adapters(const char* targets) { return Value::Map{{"target_modules", targets}}; }
 
 /// trl: scripts/sft.py with `dtype: bfloat16`; trainer/sft_config.py, model_config.py (1.16.0)
@@ -46,8 +49,9 @@ void add_words(const Value& keys, const std::string& prefix, std::string& text) 
       add_words(item.value, name + ".", text);
       continue;
     }
-    const std::string* word = item.value.as_text();
-    text += (text.empty() ? "" : ", ") + name + " " + (word ? *word : item.value.quoted());
+    const Value& value = item.value.as_list() ? item.value.as_list()->front() : item.value;
+    const std::string* word = value.as_text();
+    text += (text.empty() ? "" : ", ") + name + " " + (word ? *word : value.quoted());
   }
 }
 
@@ -71,8 +75,9 @@ Value keys_alone(Method method) {
       return Value::Map{{"lora", adapters("all-linear")},
                         {"quantization", quantization_of_qlora()},
                         {"checkpointing", "non_reentrant"}};
-    case Method::freeze_vision: return Value::Map{{"freeze", "vision|visual|image_encoder"}};
-    case Method::projector: return Value::Map{{"train_only", "projector|merger|connector|aligner|modality_projection"}};
+    case Method::freeze_vision: return Value::Map{{"freeze", parts("vision|visual|image_encoder")}};
+    case Method::projector:
+      return Value::Map{{"train_only", parts("projector|merger|connector|aligner|modality_projection")}};
     case Method::trl_full: return of_trl(false, false);
     case Method::trl_lora: return of_trl(true, false);
     case Method::trl_qlora: return of_trl(true, true);

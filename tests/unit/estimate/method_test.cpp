@@ -45,6 +45,19 @@ TEST(Method, DoraIsLoraWithMagnitudes) {
   }
 }
 
+TEST(Method, OfPartsNamesThem) {
+  EXPECT_EQ(spec_with(R"({"method": "projector"})").train_only,
+            std::vector<std::string>{"projector|merger|connector|aligner|modality_projection"});
+  EXPECT_EQ(spec_with(R"({"method": "freeze-vision"})").freeze,
+            std::vector<std::string>{"vision|visual|image_encoder"});
+  EXPECT_EQ(text_of_method(Method::freeze_vision, true), "freeze vision|visual|image_encoder");
+}
+
+TEST(Method, EveryOneIsASpec) {
+  for (const std::string_view name : kMethodNames)
+    EXPECT_NO_THROW(read_spec(Value::Map{{"method", std::string(name)}})) << name;
+}
+
 TEST(Method, UnknownNameIsAnError) { EXPECT_THROW(spec_with(R"({"method": "loar"})"), Error); }
 
 /// The spec of a trainer's file, without its batch and its data.
