@@ -25,23 +25,32 @@ const char* modality_of(const Spec& spec) {
   return spec.seq > 0 ? "vision-language" : "vision";
 }
 
-Report predicted(const Question& question, bool all_ranks) {
+/// An error after a question to cuDNN is one of what would have to be captured.
+template <class Work>
+auto with_cudnn_elsewhere(const Question& question, bool is_read, const Work& work) {
   CudnnElsewhere cudnn;
   const PredictOptions options{
-      .on_event = {}, .programs = *question.programs, .is_read = true, .ask_cudnn = cudnn.ask()};
-  if (all_ranks && question.spec.rank != 0)
-    throw Error(Errc::bad_value, "it cannot be combined with rank", "all_ranks");
+      .on_event = {}, .programs = *question.programs, .is_read = is_read, .ask_cudnn = cudnn.ask()};
   try {
-    Report report =
-        (all_ranks ? predict_all_ranks : predict)(question.spec, question.model_config, question.card, options);
-    if (report.fits == false && !all_ranks)
-      report.remedies =
-          remedies(question.spec, question.model_config, question.card, question.programs_of, options.ask_cudnn);
-    return report;
+    return work(options);
   } catch (const Error& error) {
     if (cudnn.was_asked()) throw NotCaptured(error);
     throw;
   }
+}
+
+Report predicted(const Question& question, bool all_ranks) {
+  if (all_ranks && question.spec.rank != 0)
+    throw Error(Errc::bad_value, "it cannot be combined with rank", "all_ranks");
+  Report report = with_cudnn_elsewhere(question, true, [&](const PredictOptions& options) {
+    return (all_ranks ? predict_all_ranks : predict)(question.spec, question.model_config, question.card, options);
+  });
+  if (report.fits == false && !all_ranks) report.remedies = remedies_of(question);
+  return report;
+}
+
+void keep_free(Report& report, const Spec& spec, const Data& data, const std::string& margin) {
+  if (!margin.empty()) add_margin(report, data.residuals, margin, modality_of(spec));
 }
 
 }  // namespace
@@ -66,8 +75,23 @@ Report predicted(const Value& asked, const Data& data) {
   if (!margin.empty()) parse_quantile(margin);
   const Question question = read_question(asked, data);
   Report report = told(predicted(question, is_true(asked, "all_ranks")), question, data);
-  if (!margin.empty()) add_margin(report, data.residuals, margin, modality_of(question.spec));
+  keep_free(report, question.spec, data, margin);
   return report;
+}
+
+Report predicted_alone(const Question& question, const Data& data, const std::string& margin, bool is_read) {
+  Report report = with_cudnn_elsewhere(question, is_read, [&](const PredictOptions& options) {
+    return predict(question.spec, question.model_config, question.card, options);
+  });
+  report = told(std::move(report), question, data);
+  keep_free(report, question.spec, data, margin);
+  return report;
+}
+
+std::vector<Remedy> remedies_of(const Question& question) {
+  return with_cudnn_elsewhere(question, false, [&](const PredictOptions& options) {
+    return remedies(question.spec, question.model_config, question.card, question.programs_of, options.ask_cudnn);
+  });
 }
 
 }  // namespace tidemark::answers

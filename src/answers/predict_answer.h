@@ -10,6 +10,12 @@ namespace tidemark::answers {
 /// residuals free) of `asked`. Throws Error.
 Report predicted(const Value& asked, const Data& data);
 
+/// A report without remedies, with `margin` ("p90", or empty) kept free.  `is_read`: as in PredictOptions.
+Report predicted_alone(const Question& question, const Data& data, const std::string& margin, bool is_read);
+
+/// The remedies of a question that does not fit.
+std::vector<Remedy> remedies_of(const Question& question);
+
 /// What a report says of its versions and sources is filled in.
 Report told(Report report, const Question& question, const Data& data);
 

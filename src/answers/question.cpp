@@ -115,6 +115,16 @@ Question read_question(const Value& asked, const Data& data) {
   return question;
 }
 
+Question on_card(Question question, const std::string& name, const Data& data) {
+  const Card& card = io::find_card(data.cards, name);
+  if (card.key == question.card.key) return question;
+  question.spec.gpu = name;
+  question.spec.memory.clear();
+  const std::string_view link = kLinkNames[static_cast<std::size_t>(question.spec.link)];
+  question.card = io::card_as_asked(card, data.device_memory, {}, link);
+  return question;
+}
+
 ProgramsOf programs_at_hand(const Spec& spec, const Programs& programs) {
   std::vector<TextOf> families = families_at_hand(spec, programs);
   return families.empty() ? programs_as_they_are() : programs_of_families(std::move(families), spec.model);

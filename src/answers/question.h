@@ -39,6 +39,9 @@ struct Question {
 /// Nothing is looked up that is not in `asked` or `data`: a model that is a path or a name is refused.  Throws Error.
 Question read_question(const Value& asked, const Data& data);
 
+/// The same question of another card of the catalogue, of the size that it has there.  Throws Error{unknown_name}.
+Question on_card(Question question, const std::string& name, const Data& data);
+
 /// Those of the family that the spec's model is of; none where there are none.
 ProgramsOf programs_at_hand(const Spec& spec, const Programs& programs);
 
