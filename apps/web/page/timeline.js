@@ -1,5 +1,6 @@
 // Memory over time: what is allocated, by category, on top of each other; what is reserved; the card's line.
 import uPlot from "uplot";
+import { highestPaths } from "./columns.js";
 import { color, element, size } from "./format.js";
 
 const HEIGHT = 320;
@@ -41,8 +42,7 @@ export function makeTimeline(host, legend, reading, names) {
   let chart = null;
 
   function options(width) {
-    const stepped = uPlot.paths.stepped({ align: 1 });
-    const lines = { points: { show: false }, paths: stepped };
+    const lines = { points: { show: false }, paths: highestPaths };
     const axis = { stroke: () => color("soft"), grid: { stroke: () => color("line"), width: 1 }, ticks: { stroke: () => color("line"), width: 1 } };
     const areas = names.map((name) => ({ ...lines, label: name, width: 0, fill: () => color(name) })).reverse();
     return {
