@@ -12,6 +12,7 @@
 #include "answers/error_answer.h"
 #include "answers/plan_answer.h"
 #include "answers/predict_answer.h"
+#include "answers/verdicts.h"
 #include "base/error.h"
 #include "data.h"
 #include "estimate/all_ranks.h"
@@ -86,6 +87,13 @@ char* answered(const Work& work) {
 
 std::string predicted(const char* text) {
   return io::write_report(answers::predicted(io::value_from_json(text, "question"), data()));
+}
+
+std::string predicted_alone(const char* text) {
+  const Value asked = io::value_from_json(text, "question");
+  const Value* margin = asked.find("margin");
+  const std::string kept = margin ? to_text(*margin, {"question", "margin"}) : "";
+  return io::write_report(answers::predicted_alone(answers::read_question(asked, data()), data(), kept, true));
 }
 
 std::string predicted_ranks(const char* text) {
@@ -168,9 +176,24 @@ EMSCRIPTEN_KEEPALIVE char* tidemark_predict(const char* question) {
   return answered_text([&] { return predicted(question); });
 }
 
+/// The same without remedies, of which each is a prediction.
+EMSCRIPTEN_KEEPALIVE char* tidemark_predict_alone(const char* question) {
+  return answered_text([&] { return predicted_alone(question); });
+}
+
 /// What `predict --all-ranks --json` writes; of more ranks than a few, one of each kind.
 EMSCRIPTEN_KEEPALIVE char* tidemark_predict_ranks(const char* question) {
   return answered_text([&] { return predicted_ranks(question); });
+}
+
+/// {"methods": rows, "cards": rows, "remedies": changes} of the question's keys (answers/verdicts.h).
+EMSCRIPTEN_KEEPALIVE char* tidemark_verdicts(const char* question) {
+  return answered([&] { return answers::verdicts(io::value_from_json(question, "question"), data()); });
+}
+
+/// Keys of a spec with another method.
+EMSCRIPTEN_KEEPALIVE char* tidemark_with_method(const char* keys, const char* method) {
+  return answered([&] { return answers::with_other_method(io::value_from_json(keys, "keys"), method); });
 }
 
 /// {"plan": the text that `plan --json` writes, "text": what it prints, "card_bytes"}; the question's key "plan" has

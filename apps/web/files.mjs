@@ -2,14 +2,17 @@
 // a folder.   node files.mjs MADE SITE
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { gunzipSync } from "node:zlib";
+
+import { parseConfig } from "./page/config_text.js";
 
 const [made, site] = process.argv.slice(2);
 const root = join(dirname(process.argv[1]), "../..");
 
-// Configurations as the hub has them; each says where it was found.
-const lines = gunzipSync(readFileSync(join(root, "tests/golden/hub_configs/hub.txt.gz"))).toString().trim().split("\n");
-writeFileSync(join(made, "models.json"), JSON.stringify(lines.map((line) => JSON.parse(line)).map(({ name, config }) => ({ name, config }))));
+// The bundled configurations, by their names on the hub.
+const folder = join(root, "data/models");
+const { configurations } = JSON.parse(readFileSync(join(folder, "index.json"), "utf8"));
+const models = Object.entries(configurations).map(([file, { names }]) => ({ names, config: parseConfig(readFileSync(join(folder, file), "utf8")) }));
+writeFileSync(join(made, "models.json"), JSON.stringify(models));
 
 function asScript(path, name, text) {
   mkdirSync(dirname(join(site, path)), { recursive: true });

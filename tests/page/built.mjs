@@ -5,9 +5,9 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gunzipSync } from "node:zlib";
 
 import { callable, loadCompiled, startCore } from "../../apps/web/page/core.js";
+import { bundled } from "../../apps/web/page/models.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const page = process.env.TIDEMARK_PAGE ?? join(root, "build/page/site");
@@ -30,11 +30,11 @@ export async function planner() {
   return (question) => call("plan", question);
 }
 
-/// Configurations as the hub has them, by name.
-export function hubConfigs() {
-  const lines = gunzipSync(readFileSync(join(root, "tests/golden/hub_configs/hub.txt.gz"))).toString().trim().split("\n");
-  return Object.fromEntries(lines.map((line) => JSON.parse(line)).map(({ name, config }) => [name, config]));
-}
+/// The models of the list, {names, config}, as the page is given them.
+export const models = JSON.parse(readFileSync(join(root, "build/page/made/models.json"), "utf8"));
+
+/// The configuration of one, by its name with or without its owner.
+export const modelConfig = (name) => bundled(models, name).config;
 
 /// What the command writes with --json, of a spec, and without a Python whose versions it would follow.
 function writtenByCommand(subcommand, spec, files, options) {

@@ -4,13 +4,12 @@ import { test } from "node:test";
 
 import { pointsOf } from "../../apps/web/page/plan_points.js";
 import { answerSpec, asked, merged, planOptions, pricesOf, questionOf, QUESTIONS, withQuestion } from "../../apps/web/page/plan_question.js";
-import { core, hubConfigs, plannedByCommand, planner } from "./built.mjs";
+import { core, modelConfig, plannedByCommand, planner } from "./built.mjs";
 
-const models = hubConfigs();
 const granite = { model_type: "granite", hidden_size: 2048, intermediate_size: 8192, num_hidden_layers: 12, num_attention_heads: 32, num_key_value_heads: 8, vocab_size: 49155 };
 const text = { batch: 4, seq: 1024 };
-const tiny = { model: models["tinyllama-1.1b-chat"], ...text };
-const llama = { model: models["llama-3.1-8b"], ...text };
+const tiny = { model: modelConfig("tinyllama-1.1b-chat-v1.0"), ...text };
+const llama = { model: modelConfig("llama-3.1-8b"), ...text };
 
 /// What is kept of a plan in the page, and the training; the command is asked by the options that the page gives to copy.
 const questions = {

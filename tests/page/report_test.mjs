@@ -8,7 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 import { layersTogether } from "../../apps/web/report/tables.js";
-import { command, hubConfigs, installed, predictedByCommand, root } from "./built.mjs";
+import { command, modelConfig, installed, predictedByCommand, root } from "./built.mjs";
 import { launch, withPage as withPageOf } from "./served.mjs";
 
 let browser, folder;
@@ -21,7 +21,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const tiny = { model: hubConfigs()["tinyllama-1.1b-chat"], gpu: "h100-80gb", batch: 4, seq: 1024 };
+const tiny = { model: modelConfig("tinyllama-1.1b-chat-v1.0"), gpu: "h100-80gb", batch: 4, seq: 1024 };
 const exactly = (bytes) => `${bytes.toLocaleString("en-US")} bytes`;
 
 /// The page that `tidemark report` makes of a stored report, which is that of `predict` and `run`.

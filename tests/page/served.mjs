@@ -47,6 +47,9 @@ export async function answered(tab, act) {
   await tab.waitForFunction((number) => Number(document.body.dataset.answered) > number, before);
 }
 
+/// Waits for the rows of methods and of cards.
+export const settled = (tab) => tab.waitForFunction(() => ["methods", "cards"].every((id) => document.getElementById(id).getAttribute("aria-busy") === "false"), null, { timeout: 120_000 });
+
 /// Works with a page of which nothing complains.
 export async function withPage(browser, url, options, work) {
   const { tab, complaints, close } = await open(browser, url, options);

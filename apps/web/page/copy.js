@@ -52,7 +52,7 @@ function trainers(core, spec, of, host) {
       const files = await core.write({ ...spec, ...loop }, format, FILES[format] ?? "train.yaml");
       made.replaceChildren(...files.map((file) => block(file.path, file.text)));
     } catch (error) {
-      made.replaceChildren(element("p", { textContent: error.hint ? `${error.message}: ${error.hint}` : error.message }));
+      made.replaceChildren(element("p", { textContent: core.words.line(error) }));
     }
   };
   select.onchange = show;

@@ -50,6 +50,8 @@ export async function startCore(load, compiled, programText) {
     call("hold_program", name, programs.get(name));
   }
 
+  const missingProgram = (error) => (error.told?.code === "not_found" && /^[0-9.]+\//.test(error.told.where ?? "") ? error.told.where : null);
+
   /// What the core's function says of the question; it gets the programs that it asks for: the nearest release's, and that of another
   /// where this one does not hold.
   async function answered(spec, rest, work) {
@@ -57,9 +59,24 @@ export async function startCore(load, compiled, programText) {
       try {
         return work(JSON.stringify({ spec, ...rest }));
       } catch (error) {
-        const missing = error.told?.code === "not_found" && error.told.where;
-        if (!missing || programs.has(missing) || !/^[0-9.]+\//.test(missing)) throw error;
+        const missing = missingProgram(error);
+        if (!missing || programs.has(missing)) throw error;
         await hold(missing);
+      }
+    }
+  }
+
+  /// What a core elsewhere says of the question: `ask` gets the question as a text, and the programs that it asked for so far.
+  async function elsewhere(ask, spec, rest) {
+    const brought = [];
+    for (;;) {
+      try {
+        return await ask({ question: JSON.stringify({ spec, ...rest }), programs: brought });
+      } catch (error) {
+        const missing = missingProgram(error);
+        if (!missing || brought.some(([name]) => name === missing)) throw error;
+        await hold(missing);
+        brought.push([missing, programs.get(missing)]);
       }
     }
   }
@@ -77,14 +94,22 @@ export async function startCore(load, compiled, programText) {
   }
 
   const description = call("describe");
+  const keysOf = new Map(description.methods.map(({ name, keys }) => [name, keys]));
   return {
     ...description,
     spec_schema: JSON.parse(description.spec_schema),
     /// The report as JSON, a text; so is that on all ranks.
     predict: (spec, margin) => answered(spec, margin ? { margin } : {}, (question) => call.text("predict", question)),
+    /// The same without the changes that would make it fit, of which each is a prediction.
+    predictAlone: (spec, margin) => answered(spec, margin ? { margin } : {}, (question) => call.text("predict_alone", question)),
     predictRanks: (spec) => answered(spec, {}, (question) => call.text("predict_ranks", question)),
     /// The question as a text for any core that is loaded of the same module: what takes long is not for the page's own.
     questionText: complete,
+    /// Rows of methods and of cards, and changes (answers/verdicts.h), of a core that `ask` reaches.
+    verdicts: elsewhere,
+    /// What a method sets where the spec does not, and the keys of a spec with another one.
+    keysOfMethod: (name) => keysOf.get(name) ?? {},
+    withMethod: ({ model, ...keys }, name) => ({ ...(model === undefined ? {} : { model }), ...call("with_method", JSON.stringify(keys), name) }),
     /// What `plan --write` writes for a trainer: a list of {path, text}.
     write: async (spec, format, path) => (await answered(spec, {}, (question) => call("write", question, format, path))).files,
     /// Keys of a spec file as options of the command line.

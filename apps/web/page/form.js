@@ -1,137 +1,18 @@
-// The controls.  The usual ones are listed here; all others are made of the spec's schema.
-import { labelled, optionsOf } from "./fields.js";
+// The controls.  The usual ones are listed in controls.js; all others are made of the spec's schema.
+import { CARD, CHOICES, IMAGE_SIZE, MARGIN, SLIDERS, STRATEGY, takesImages } from "./controls.js";
+import { fieldOf, labelled, optionsOf, slider } from "./fields.js";
 import { element } from "./format.js";
-import { FIRST_LORA, firstSpec } from "./question.js";
+import { methodField } from "./method_field.js";
+import { modelField } from "./model_field.js";
+import { configOf, firstSpec } from "./question.js";
 
-const SLIDERS = [
-  { key: "batch", label: "Batch, of each GPU", low: 1, high: 128, step: 1 },
-  { key: "seq", label: "Sequence, in tokens (0: 2048, or what the model takes)", low: 0, high: 32768, step: 128 },
-  { key: "images", label: "Images per sample", low: 0, high: 16, step: 1 },
-  { key: "gpus", label: "GPUs", low: 1, high: 64, step: 1 },
-];
-const CHOICES = [
-  { key: "checkpointing", label: "Gradient checkpointing" },
-  { key: "dtype", label: "Type of the weights" },
-  { key: "autocast", label: "Autocast" },
-  { key: "optimizer", label: "Optimizer" },
-  { key: "loop", label: "Training loop" },
-];
-const MARGINS = ["p50", "p75", "p90", "p95", "p99"];
-// Ways to share the work that are maps of their own, with a degree: all GPUs.
+const MARGINS = { "": "nothing", p50: "half of them", p75: "3 of 4", p90: "9 of 10", p95: "19 of 20", p99: "99 of 100" };
+// Ways to share the work that are maps, with a degree: all GPUs.
 const BY_DEGREE = { tp: "tensor parallel", cp: "context parallel", pp: "pipeline" };
-const SHOWN_ABOVE = new Set(["model", "gpu", "parallel", "lora", ...SLIDERS.map((one) => one.key), ...CHOICES.map((one) => one.key)]);
-
-/// A slider, and the number beside it, which may be larger than the slider goes.
-function slider({ label, low, high, step }, schema, get, set) {
-  const id = `slider-${label.split(/[ ,]/)[0].toLowerCase()}`;
-  const range = element("input", { type: "range", id, min: low, max: high, step });
-  const number = element("input", { type: "number", min: schema.minimum ?? low, max: schema.maximum ?? high, step: 1 });
-  number.setAttribute("aria-label", `${label}: number`);
-  const say = (input) => input.value !== "" && set(Number(input.value));
-  range.oninput = () => say(range);
-  number.oninput = () => say(number);
-  const show = () => {
-    range.value = get();
-    if (document.activeElement !== number) number.value = get();
-  };
-  const box = element("div", { className: "field slider" }, element("label", { htmlFor: id, textContent: label }), range, number);
-  return { box, show };
-}
-
-function typeOf(schema) {
-  const alone = schema.anyOf ? schema.anyOf.find((one) => one.type !== "null") : schema;
-  return { ...alone, description: schema.description, default: schema.default };
-}
-
-/// The control of a field by its schema; `get` gives undefined where nothing is said.
-function fieldOf(key, whole, get, set) {
-  const schema = typeOf(whole);
-  const label = key.replaceAll("_", " ");
-  let input;
-  if (schema.properties) return fieldsetOf(label, schema, get, set);
-  if (schema.enum) {
-    input = element("select", {}, ...optionsOf(schema.enum.filter((name) => typeof name === "string")));
-    input.onchange = () => set(input.value === schema.default ? undefined : input.value);
-  } else if (schema.type === "boolean") {
-    input = element("input", { type: "checkbox" });
-    input.onchange = () => set(input.checked === schema.default ? undefined : input.checked);
-  } else if (schema.type === "integer" || schema.type === "number") {
-    input = element("input", { type: "number", min: schema.minimum ?? "", max: schema.maximum ?? "", step: schema.type === "integer" ? 1 : "any", placeholder: schema.default ?? "" });
-    input.oninput = () => set(input.value === "" ? undefined : Number(input.value));
-  } else {
-    const isList = schema.type === "array";
-    input = element("input", { type: "text", placeholder: isList ? "a,b" : schema.default ?? "" });
-    input.onchange = () => set(input.value === "" ? undefined : isList ? input.value.split(",") : input.value);
-  }
-  const show = () => {
-    const value = get() ?? (input.type === "text" || input.type === "number" ? "" : schema.default);
-    if (input.type === "checkbox") input.checked = value;
-    else if (document.activeElement !== input) input.value = value;
-  };
-  return { box: labelled(label, input, schema.description), show };
-}
-
-function fieldsetOf(label, schema, get, set) {
-  const parts = Object.entries(schema.properties).map(([key, inner]) =>
-    fieldOf(key, inner, () => get()?.[key], (value) => {
-      const all = { ...get(), [key]: value };
-      if (value === undefined) delete all[key];
-      set(Object.keys(all).length > 0 ? all : undefined);
-    }));
-  const box = element("fieldset", {}, element("legend", { textContent: label }), ...parts.map((part) => part.box));
-  return { box, show: () => parts.forEach((part) => part.show()) };
-}
-
-/// Where the question's own value of a key is.
-function place(question, schema, key, changed) {
-  return [
-    () => question.spec[key] ?? schema.properties[key].default,
-    (value) => {
-      if (value === undefined) delete question.spec[key];
-      else question.spec[key] = value;
-      changed();
-    },
-  ];
-}
-
-function modelField(models, question, ask) {
-  const select = element("select", {}, element("option", { value: "own", textContent: "your own config.json", disabled: true }), ...models.map(({ name }) => element("option", { value: name, textContent: name })));
-  const file = element("input", { type: "file", accept: ".json,application/json" });
-  const refused = element("p", { className: "soft", role: "alert" });
-  const take = async (dropped) => {
-    try {
-      const config = JSON.parse(await dropped.text());
-      refused.textContent = "";
-      ask("own", config);
-    } catch (error) {
-      refused.textContent = `${dropped.name} is not JSON: ${error.message}`;
-    }
-  };
-  select.onchange = () => ask(select.value, null);
-  file.onchange = () => file.files[0] && take(file.files[0]);
-  document.addEventListener("dragover", (event) => event.preventDefault());
-  document.addEventListener("drop", (event) => {
-    event.preventDefault();
-    if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
-  });
-  const box = element("div", {}, labelled("Model", select), labelled("or your own config.json, chosen or dropped", file), refused);
-  return { box, show: () => (select.value = question.model) };
-}
-
-function methodField(question, set) {
-  const select = element("select", {}, ...optionsOf(["full", "lora"], { full: "all that is not frozen", lora: "LoRA" }));
-  const rank = slider({ label: "Rank of LoRA", low: 1, high: 256, step: 1 }, { minimum: 1, maximum: 65536 }, () => question.spec.lora?.r ?? 8, (r) => set("lora", { ...question.spec.lora, r }));
-  select.onchange = () => set("lora", select.value === "lora" ? FIRST_LORA : undefined);
-  const show = () => {
-    select.value = question.spec.lora ? "lora" : "full";
-    rank.box.hidden = !question.spec.lora;
-    rank.show();
-  };
-  return { box: element("div", {}, labelled("What is trained", select), rank.box), show };
-}
+const SHOWN_ABOVE = new Set(["model", "gpu", "method", "parallel", IMAGE_SIZE.key, ...SLIDERS.map((one) => one.key), ...CHOICES.map((one) => one.key)]);
 
 function marginField(question, told) {
-  const select = element("select", {}, ...optionsOf(["", ...MARGINS], { "": "nothing" }));
+  const select = element("select", {}, ...optionsOf(Object.keys(MARGINS), MARGINS));
   select.onchange = () => {
     question.margin = select.value || null;
     told();
@@ -141,7 +22,7 @@ function marginField(question, told) {
     if (![...select.options].some((one) => one.value === said)) select.append(...optionsOf([said]));
     select.value = said;
   };
-  return { box: labelled("Kept free: how far measured peaks were above predicted ones", select), show };
+  return { box: labelled(MARGIN, select), show };
 }
 
 function strategyField(schema, question, set) {
@@ -164,53 +45,71 @@ function strategyField(schema, question, set) {
     else if (current() === "none") say("ddp");
     else if (current() in BY_DEGREE) say(current());
   };
-  return { box: labelled("How GPUs share the work", select), show: () => (select.value = current()), follow };
-}
-
-function allOthers(schema, question, changed) {
-  const parts = Object.entries(schema.properties).filter(([key]) => !SHOWN_ABOVE.has(key))
-    .map(([key, one]) => fieldOf(key, one, () => question.spec[key], place(question, schema, key, changed)[1]));
-  const box = element("details", {}, element("summary", { textContent: "All other options" }), ...parts.map((part) => part.box));
-  return { box, show: () => parts.forEach((part) => part.show()) };
+  const box = labelled(STRATEGY, select);
+  const show = () => {
+    select.value = current();
+    box.hidden = (question.spec.gpus ?? 1) === 1 && current() === "none";
+  };
+  return { box, show, follow };
 }
 
 /// Fills `host`; `changed` is called when the question has been.
 export function makeForm(host, core, models, question, changed) {
   const schema = core.spec_schema;
-  const parts = [];
+  const config = () => configOf(question, models);
+  const usual = (key) => core.keysOfMethod(question.spec.method)[key];
   const show = () => parts.forEach((part) => part.show());
   const told = () => {
     show();
     changed();
   };
-  const set = (key, value) => place(question, schema, key, told)[1](value);
-  const strategy = strategyField(schema, question, set);
-
-  parts.push(modelField(models, question, (model, config) => {
-    const gpu = question.spec.gpu;
-    Object.assign(question, { model, config, spec: firstSpec(config ?? models.find((one) => one.name === model).config, gpu) });
+  const set = (key, value) => {
+    if (value === undefined) delete question.spec[key];
+    else question.spec[key] = value;
     told();
-  }));
+  };
+  const use = (keys) => {
+    question.spec = keys;
+    told();
+  };
+  const field = (key, label) => fieldOf(label, schema.properties[key], () => question.spec[key], (value) => set(key, value), () => usual(key));
+  const ofImages = (part, key) => ({
+    box: part.box,
+    show() {
+      part.box.hidden = !takesImages(config()) && !question.spec[key];
+      part.show();
+    },
+  });
+
+  const strategy = strategyField(schema, question, set);
   const cards = element("select", {}, ...core.cards.map((card) => element("option", { value: card.key, textContent: `${card.name} (${card.key})` })));
   cards.onchange = () => set("gpu", cards.value);
-  parts.push({ box: labelled("Card", cards), show: () => (cards.value = question.spec.gpu) }, marginField(question, told), methodField(question, set));
-  for (const one of SLIDERS) {
-    const [get] = place(question, schema, one.key, told);
-    parts.push(slider(one, schema.properties[one.key], get, (value) => {
+  const sliders = SLIDERS.map((one) => {
+    const made = slider(one, schema.properties[one.key], () => question.spec[one.key] ?? schema.properties[one.key].default, (value) => {
       question.spec[one.key] = value;
       if (one.key === "gpus") strategy.follow(value);
       told();
-    }));
-  }
-  parts.push(strategy);
-  for (const { key, label } of CHOICES) {
-    const { box, show: showOne } = fieldOf(key, schema.properties[key], () => question.spec[key], (value) => set(key, value));
-    box.firstChild.textContent = label;
-    parts.push({ box, show: showOne });
-  }
-  parts.push(allOthers(schema, question, told));
+    });
+    return one.isOfImages ? ofImages(made, one.key) : made;
+  });
+  const imageSize = ofImages(field(IMAGE_SIZE.key, IMAGE_SIZE.label), IMAGE_SIZE.key);
+  const others = Object.keys(schema.properties).filter((key) => !SHOWN_ABOVE.has(key)).map((key) => field(key, key.replaceAll("_", " ")));
+  const parts = [
+    modelField(models, question, (model, given) => {
+      const { gpu } = question.spec;
+      Object.assign(question, { model, config: given });
+      use(firstSpec(config(), gpu));
+    }),
+    { box: labelled(CARD, cards), show: () => (cards.value = question.spec.gpu) },
+    methodField(core, question, config, set, use),
+    ...sliders.slice(0, -1), imageSize, sliders.at(-1), strategy,
+    ...CHOICES.map(({ key, label }) => field(key, label)),
+    marginField(question, told),
+  ];
+  const more = element("details", {}, element("summary", { textContent: "All other options" }), ...others.map((part) => part.box));
   host.onsubmit = (event) => event.preventDefault();
-  host.replaceChildren(...parts.map((part) => part.box));
+  host.replaceChildren(...parts.map((part) => part.box), more);
+  parts.push(...others);
   show();
   return { show };
 }

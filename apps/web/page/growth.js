@@ -84,7 +84,7 @@ export function makeGrowth({ core, background, question, spec, remember }) {
         if (!(await fill(line, now, name, number, () => draw(name, lines, false)))) return;
       } catch (error) {
         if (number !== count) return;
-        refused.push(error.message);
+        refused.push(core.words.line(error));
       }
     }
     draw(name, lines, true);

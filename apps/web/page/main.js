@@ -1,27 +1,37 @@
 // The page: a question that the form changes, and what the core answers.
 import models from "tidemark-models";
 import { makeBackground } from "./background.js";
+import { makeCompare } from "./compare.js";
 import { startCore } from "./core.js";
 import { linkButton, showCopies } from "./copy.js";
 import { bytesOf, programText, workerUrl } from "./files.js";
 import { makeForm } from "./form.js";
 import { element } from "./format.js";
 import { makeGrowth } from "./growth.js";
+import { showLinks } from "./links.js";
+import { bundled } from "./models.js";
 import { makePlan } from "./plan.js";
-import { firstSpec, fromFragment, specOf, toFragment } from "./question.js";
+import { configOf, firstSpec, fromFragment, specOf, toFragment } from "./question.js";
 import { showRanks } from "./ranks.js";
 import { makeTimeline } from "./timeline.js";
 import { makeTreemap } from "./treemap.js";
-import { showError, showVerdict } from "./verdict.js";
+import { peakTable, showError, showVerdict } from "./verdict.js";
+import { makeWords } from "./words.js";
 
-const FIRST_MODEL = "llama-3.1-8b";
+const FIRST_MODEL = "Qwen/Qwen3-VL-8B-Instruct";
 const FIRST_CARD = "h100-80gb";
 const at = (id) => document.getElementById(id);
 
-function firstQuestion(schema) {
+/// A name of the list is spelt as there.
+function questionOfAddress(schema) {
   const asked = fromFragment(location.hash, schema);
-  if (asked && (asked.model === "own" || models.some((one) => one.name === asked.model))) return asked;
-  return { model: FIRST_MODEL, config: null, spec: firstSpec(models.find((one) => one.name === FIRST_MODEL).config, FIRST_CARD), margin: null, growth: null, plan: null };
+  if (!asked || !configOf(asked, models)) return null;
+  return asked.config ? asked : { ...asked, model: bundled(models, asked.model).name };
+}
+
+function firstQuestion(schema) {
+  const first = { model: FIRST_MODEL, config: null, margin: null, growth: null, plan: null };
+  return questionOfAddress(schema) ?? { ...first, spec: firstSpec(configOf(first, models), FIRST_CARD) };
 }
 
 /// Runs `work` once things have been still for `ms`.
@@ -45,7 +55,7 @@ function answering(core, question, charts, answered) {
       const report = JSON.parse(await core.predictRanks(spec));
       if (number === latest) showRanks(at("ranks"), report);
     } catch (error) {
-      if (number === latest) at("ranks").replaceChildren(element("p", { textContent: error.message }));
+      if (number === latest) at("ranks").replaceChildren(element("p", { textContent: core.words.line(error) }));
     }
   });
   return async () => {
@@ -53,22 +63,24 @@ function answering(core, question, charts, answered) {
     const began = performance.now();
     const spec = specOf(question, models);
     section.hidden = !(spec.gpus > 1);
+    let report = null;
     try {
-      const text = await core.predict(spec, question.margin);
+      const text = await core.predictAlone(spec, question.margin);
       if (number !== latest) return;
-      const report = JSON.parse(text);
+      report = JSON.parse(text);
       showVerdict(at("verdict"), report);
+      at("peak").replaceChildren(peakTable(report));
       charts.timeline.show(report);
       charts.treemap.show(report);
-      at("assumed").replaceChildren(...report.assumptions.map((one) => element("li", { textContent: one.what })));
+      at("assumed").replaceChildren(...report.assumptions.map((one) => element("li", { textContent: core.words.text(one.what) })));
     } catch (error) {
       if (number !== latest) return;
-      showError(at("verdict"), error);
+      showError(at("verdict"), core.words.error(error));
     }
     document.body.classList.toggle("refused", at("verdict").classList.contains("error"));
     showCopies(at("copy"), core, { spec, margin: question.margin }, "", linkButton());
     ranks();
-    answered();
+    answered(report);
     document.body.dataset.answered = String(number);
     document.body.dataset.answeredMs = (performance.now() - began).toFixed(1);
   };
@@ -90,6 +102,7 @@ function oncePerFrame(work) {
 async function start() {
   const compiled = await WebAssembly.compile(await bytesOf("tidemark.wasm"));
   const core = await startCore(globalThis.loadTidemark, compiled, programText);
+  core.words = makeWords(core.spec_schema);
   const question = firstQuestion(core.spec_schema);
   const charts = { timeline: makeTimeline(at("timeline"), at("legend"), at("reading"), core.categories), treemap: makeTreemap(at("treemap"), at("crumbs")) };
   const remember = whenStill(150, () => history.replaceState(null, "", `#${toFragment(question)}`));
@@ -102,21 +115,21 @@ async function start() {
   const background = () => makeBackground(() => workerUrl("worker.js"), compiled);
   const spec = () => specOf(question, models);
   const growth = makeGrowth({ core, background: background(), question, spec, remember });
-  const plan = makePlan({
-    core, background: background(), question, spec, remember,
-    use: (keys) => {
-      question.spec = keys;
-      show();
-    },
-  });
-  const changed = oncePerFrame(answering(core, question, charts, () => {
+  const use = (keys) => {
+    question.spec = keys;
+    show();
+  };
+  const plan = makePlan({ core, background: background(), question, spec, remember, use });
+  const compare = makeCompare({ core, background: background(), question, spec, use });
+  const changed = oncePerFrame(answering(core, question, charts, (report) => {
     remember();
+    compare.follow(report);
     plan.follow();
     growth.follow();
   }));
   const form = makeForm(at("question"), core, models, question, changed);
   globalThis.addEventListener("hashchange", () => {
-    const asked = fromFragment(location.hash, core.spec_schema);
+    const asked = questionOfAddress(core.spec_schema);
     if (!asked || toFragment(asked) === toFragment(question)) return;
     Object.assign(question, asked);
     show();
@@ -124,4 +137,5 @@ async function start() {
   changed();
 }
 
+showLinks(at("links"));
 start().catch((error) => showError(at("verdict"), error));

@@ -56,7 +56,7 @@ export function makePlan({ core, background, question, spec, remember, use }) {
   }
 
   function refuse(error) {
-    tell(error.message + (error.hint ? `: ${error.hint}` : ""), false);
+    tell(core.words.line(error), false);
     at("plan-answer").hidden = true;
   }
 

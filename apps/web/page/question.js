@@ -1,11 +1,13 @@
 // What is asked: a model, and keys of a spec file.  The address holds it behind the #, so that a link is a question.
+import { takesImages } from "./controls.js";
 import { AXES } from "./growth_points.js";
+import { bundled } from "./models.js";
 
-/// {model: name in the list, or "own"; config: one's own config.json; spec: keys; margin: what is kept free, "p90", or null;
+/// {model: name on the hub, or "own"; config: config.json where the list has none of that name, or null; spec: keys; margin: what is kept free, "p90", or null;
 /// growth: {along, lines}, what memory is drawn against (growth.js), or null; plan: what is planned (plan_question.js), or null}
 export function toFragment({ model, config, spec, margin, growth, plan }) {
   const pairs = new URLSearchParams({ model });
-  if (model === "own") pairs.set("config", JSON.stringify(config));
+  if (config) pairs.set("config", JSON.stringify(config));
   for (const [key, value] of Object.entries(spec)) pairs.set(key, typeof value === "string" ? value : JSON.stringify(value));
   if (margin) pairs.set("margin", margin);
   if (growth) pairs.set("growth", JSON.stringify(growth));
@@ -49,23 +51,20 @@ export function fromFragment(fragment, schema) {
     if (Object.hasOwn(BESIDE, key)) question[key] = BESIDE[key](text);
     else question.spec[key] = valueOf(text, schema.properties[key]);
   }
-  return model === "own" && typeof question.config !== "object" ? null : question;
+  return typeof question.config !== "object" || (model === "own" && !question.config) ? null : question;
 }
-
-/// PEFT chooses modules of its own for some families alone.
-export const FIRST_LORA = { r: 16, target_modules: "all-linear" };
 
 /// The question that a model is first shown with.
 export function firstSpec(config, gpu) {
   const text = config.text_config ?? config;
   const tokens = text.max_position_embeddings ?? text.n_positions ?? 2048;
-  const spec = { gpu, batch: 1, checkpointing: "non_reentrant" };
-  if (config.vision_config) return { ...spec, seq: Math.min(2048, tokens), images: 1, lora: FIRST_LORA };
-  return text.vocab_size === undefined && !text.n_positions ? { gpu, batch: 32 } : { ...spec, seq: Math.min(2048, tokens), lora: FIRST_LORA };
+  const spec = { gpu, method: "lora", batch: 1, checkpointing: "non_reentrant" };
+  if (takesImages(config)) return { ...spec, images: 1 };
+  return text.vocab_size === undefined && !text.n_positions ? { gpu, batch: 32 } : { ...spec, seq: Math.min(2048, tokens) };
 }
 
+/// The model's config.json: what the question brings, or that of the list.
+export const configOf = ({ model, config }, models) => config ?? bundled(models, model)?.config;
+
 /// What is asked of the core.
-export function specOf(question, models) {
-  const model = question.model === "own" ? question.config : models.find((one) => one.name === question.model)?.config;
-  return { ...question.spec, model };
-}
+export const specOf = (question, models) => ({ ...question.spec, model: configOf(question, models) });

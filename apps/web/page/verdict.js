@@ -23,7 +23,7 @@ function kept({ quantile, of, residuals, bytes }) {
   return ["margin", bytes, exactly(bytes), `what measured peaks were above predicted ones at ${quantile}, of ${residuals} ${of === "all" ? "" : `${of} `}trainings: kept free`];
 }
 
-function table(report) {
+export function peakTable(report) {
   const rows = [
     ["allocated", report.peak.allocated_bytes, exactly(report.peak.allocated_bytes), "live tensors"],
     ["reserved", report.peak.reserved_bytes, exactly(report.peak.reserved_bytes), "what PyTorch's allocator holds"],
@@ -42,11 +42,12 @@ function table(report) {
 
 export function showVerdict(host, report) {
   host.className = report.fits === true ? "good" : report.fits === false ? "bad" : "unsure";
-  host.replaceChildren(element("p", { className: "line", textContent: report.verdict }), bar(report), table(report));
+  host.replaceChildren(element("p", { className: "line", textContent: report.verdict }), bar(report));
 }
 
-export function showError(host, error) {
+/// Why there is no verdict: {message, hint}.
+export function showError(host, { message, hint }) {
   host.className = "error";
-  host.replaceChildren(element("p", { className: "line", textContent: error.message }));
-  if (error.hint) host.append(element("p", { className: "soft", textContent: error.hint }));
+  host.replaceChildren(element("p", { className: "line", textContent: message }));
+  if (hint) host.append(element("p", { className: "soft", textContent: hint }));
 }

@@ -4,7 +4,14 @@ import { pointOf } from "./growth_points.js";
 
 let call = null;
 
+/// Programs are kept from one question to the next.
+function verdicts(ask, { question, programs }) {
+  for (const [name, text] of programs) ask("hold_program", name, text);
+  return ask("verdicts", question);
+}
+
 const WORK = {
+  verdicts,
   plan: (ask, question) => ask("plan", question),
   point: (ask, question) => pointOf((one) => JSON.parse(ask.text("predict", one)), question),
 };

@@ -3,7 +3,7 @@ import { element } from "../page/format.js";
 import { showRanks } from "../page/ranks.js";
 import { makeTimeline } from "../page/timeline.js";
 import { makeTreemap } from "../page/treemap.js";
-import { showVerdict } from "../page/verdict.js";
+import { peakTable, showVerdict } from "../page/verdict.js";
 import { about, assumptions, communicators, lists, outOfMemory, steps } from "./tables.js";
 
 const at = (id) => document.getElementById(id);
@@ -19,6 +19,7 @@ function showTimeline(report) {
 function start() {
   const { report, lines } = JSON.parse(at("data").textContent);
   showVerdict(at("verdict"), report);
+  at("verdict").append(peakTable(report));
   at("lines").replaceChildren(...lines.map((textContent) => element("li", { textContent })));
   if (report.oom) {
     at("oom").hidden = false;
