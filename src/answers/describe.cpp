@@ -26,7 +26,7 @@ Value described(const Data& data) {
   for (std::size_t i = 0; i < kMethodNames.size(); ++i)
     methods.push_back(Value::Map{{"name", kMethodNames[i]},
                                  {"keys", keys_of_method(static_cast<Method>(i))},
-                                 {"text", text_of_method(static_cast<Method>(i))}});
+                                 {"text", text_of_method(static_cast<Method>(i), true)}});
   return Value::Map{{"version", data.version},
                     {"cards", std::move(cards)},
                     {"programs", std::move(programs)},

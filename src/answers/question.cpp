@@ -121,7 +121,7 @@ Question on_card(Question question, const std::string& name, const Data& data) {
   question.spec.gpu = name;
   question.spec.memory.clear();
   const std::string_view link = kLinkNames[static_cast<std::size_t>(question.spec.link)];
-  question.card = io::card_as_asked(card, data.device_memory, {}, link);
+  question.card = io::card_as_asked(card, data.device_memory, {}, link, question.spec.windows);
   return question;
 }
 
