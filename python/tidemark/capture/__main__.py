@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -14,7 +15,9 @@ def _arguments():
     parser.add_argument("source", help="config.json, the folder that holds it, a name on the hub whose configuration is in the local cache, or model.py:function, which returns a module and its batch")
     parser.add_argument("-o", "--output", metavar="FILE", help="where the program goes (default: stdout)")
     parser.add_argument("--batch", type=_positive, default=2, metavar="N", help="samples (default: 2)")
-    parser.add_argument("--seq", type=_positive, default=64, metavar="N", help="tokens of a sample, those of images included (default: 64)")
+    parser.add_argument("--seq", type=_positive, metavar="N", help="tokens of a sample, those of images included; samples of raw audio (default: 64 tokens)")
+    parser.add_argument("--target-seq", type=_positive, metavar="N", help="tokens of a label, of an encoder-decoder model (default: as many as --seq, always)")
+    parser.add_argument("--audio-seconds", type=_seconds, metavar="X", help="seconds of raw audio in a sample (default: 10)")
     parser.add_argument("--images", type=_whole, default=0, metavar="N", help="images of a sample (default: 0)")
     parser.add_argument("--image-size", type=_pixels, metavar="HxW", help="pixels, of models that take images of any size: 448 or 336x448, height first")
     parser.add_argument("--head", help="what the model is trained for, such as causal_lm (default: what the configuration says)")
@@ -41,6 +44,13 @@ def _positive(text):
     return value
 
 
+def _seconds(text):
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no duration")
+    return value
+
+
 def _pixels(text):
     sides = [_positive(side) for side in text.split("x")]
     if len(sides) > 2:
@@ -54,6 +64,8 @@ def main():
         "source": given.source,
         "batch": given.batch,
         "seq": given.seq,
+        "target_seq": given.target_seq,
+        "audio_seconds": given.audio_seconds,
         "images": given.images,
         "image_size": given.image_size,
         "head": given.head,

@@ -16,6 +16,8 @@ from .settings import first_of, parts_of
 from .terms import leaves
 
 FRAMES_OF_A_LABEL = 3  # of 20 milliseconds: about as many letters as people say
+SAMPLING_RATE = 16000  # of a second of raw audio (transformers 5.24.0: Wav2Vec2FeatureExtractor)
+USUAL_SECONDS = 10  # src/program/sample_lengths.h, kUsualAudioSeconds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +27,8 @@ class Shape:
     images: int = 0
     grid: tuple = (8, 12)
     image_size: tuple = None  # pixels down and across, where it decides `grid`
-    target: int = 0  # tokens of a label, of models that write another text than they read (0: as many as they read)
+    target: int = 0  # tokens of a label, of an encoder-decoder model (0: as many as `seq`)
+    audio_seconds: float = 0  # of raw audio, where `seq` is 0 (points.py, with_length)
 
     @property
     def pictures(self):
@@ -126,9 +129,9 @@ def batch_of(model, head, shape, device, padded=False):
     elif head in ("CTC", "AUDIO_CLASSIFICATION"):
         _speech(maker, head)
     elif head == "SPEECH_SEQ_2_SEQ" and "input_features" in maker.takes and not hasattr(maker.config, "audio_token_id"):
-        frames = 2 * (first_of(maker.config, "max_source_positions") or 1500)
-        maker.batch.update(input_features=maker.real(shape.batch, first_of(maker.config, "num_mel_bins") or 80, frames), labels=maker.ids(shape.seq))
-        maker.batch.sizes["S"] = shape.seq
+        frames, tokens = 2 * (first_of(maker.config, "max_source_positions") or 1500), shape.target or shape.seq
+        maker.batch.update(input_features=maker.real(shape.batch, first_of(maker.config, "num_mel_bins") or 80, frames), labels=maker.ids(tokens))
+        maker.batch.sizes["S"] = tokens
     else:
         _language(maker, head, padded)
     return maker.batch
@@ -161,6 +164,11 @@ def frames_of(config):
     for kernel, stride in zip(kernels, strides):
         first, step = first + (kernel - 1) * step, step * stride
     return first, step
+
+
+def samples_of(config, seconds):
+    """Samples of so many seconds of raw audio (0: USUAL_SECONDS); None of a model that takes none."""
+    return None if frames_of(config) is None else round((seconds or USUAL_SECONDS) * SAMPLING_RATE)
 
 
 def heard(config, tokens):
@@ -263,9 +271,14 @@ def _place(maker, token, asked):
         maker.placeholders(token, int(tower._get_feat_extract_output_lengths(maker.batch["feature_attention_mask"].sum(-1))[1][0]), maker.shape.images)
 
 
+def writes_a_target(config):
+    """Whether labels may be of another length than what is read: of an encoder-decoder model."""
+    return getattr(config, "is_encoder_decoder", False)
+
+
 def _labels(maker, token):
     ids, target = maker.batch["input_ids"], maker.shape.target
-    if target and getattr(maker.config, "is_encoder_decoder", False):
+    if target and writes_a_target(maker.config):
         maker.batch.sizes["target"] = target
         return maker.ids(target)
     return ids.clone() if token is None else ids.masked_fill(ids == token, -100)

@@ -14,7 +14,7 @@ import torch
 from . import config_keys, factors
 from .autocast import IN_FLOAT32, KINDS, OF, Dtypes, as_without, minds
 from .axes import Axes
-from .batches import Shape, guards_of_frames, has_one_beside, heard, names_of_frames
+from .batches import Shape, guards_of_frames, has_one_beside, heard, names_of_frames, writes_a_target
 from .bodies import Bodies
 from .cases import Way, cases_of
 from .dtypes import follow
@@ -244,7 +244,8 @@ class Family:
         tokens, images = heard(model.config, tokens), 1 if has_one_beside(model) else images
 
         def at_length(more):
-            point = Shape(samples, tokens + more, images if self.sees else 0, grid=tuple(grid))
+            target = _target_of(tokens) if writes_a_target(model.config) and self.trained_for != "SPEECH_SEQ_2_SEQ" else 0
+            point = Shape(samples, tokens + more, images if self.sees else 0, grid=tuple(grid), target=target)
             return first(source, model, point, self.device), point
 
         return with_room(at_length)
@@ -489,6 +490,11 @@ class Family:
         header = Header(self, merged, ties, tie_guards)
         with_positions_first = sorted(zip(header.mains, merged), key=lambda one: not one[1][0].positions)
         return family_text(header.lines(without), tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])
+
+
+def _target_of(tokens):
+    """Tokens of a label beside so many of a text: in no proportion to them, so that captures distinguish both."""
+    return 5 * tokens % 127 + 60
 
 
 def _body(recorder, more=()):

@@ -50,7 +50,9 @@ def run(request):
 
     transformers.logging.set_verbosity_error()
     source = models.find(request)
-    shape = batches.Shape(request["batch"], request["seq"], request["images"], image_size=tuple(request["image_size"]) if request["image_size"] else None)
+    shape = batches.Shape(
+        request["batch"], request["seq"] or 0, request["images"], image_size=tuple(request["image_size"]) if request["image_size"] else None, target=request.get("target_seq") or 0, audio_seconds=request.get("audio_seconds") or 0
+    )
     return program(source, "cuda", lambda model: points_from(shape, model), lambda model: header_of(model, request["padded"], source.weights), autocast=request.get("autocast"))
 
 

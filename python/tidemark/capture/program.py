@@ -96,14 +96,15 @@ def _holds(source, again, point, first):
     if source.config is None or point.images or "S" not in first.sizes:
         return []
 
-    def is_alike(length):
+    def is_alike(length, field):
         try:
-            _merged([first, again.one(dataclasses.replace(point, batch=point.batch + 1, seq=length), Dtypes())])
+            _merged([first, again.one(dataclasses.replace(point, batch=point.batch + 1, **{field: length}), Dtypes())])
         except (Differs, RuntimeError, ValueError, IndexError):
             return False
         return True
 
-    return conditions(again.model.config, point.seq, is_alike)
+    named = [("S", "seq"), *([("target", "target")] if "target" in first.sizes else [])]
+    return [one for name, field in named for one in conditions(again.model.config, getattr(point, field), functools.partial(is_alike, field=field), name)]
 
 
 def _finite(value):

@@ -18,17 +18,17 @@ def _lengths(keys):
             yield value
 
 
-def conditions(config, seq, is_alike):
-    """["S > 32", "S <= 64"]: the nearest bounds on both sides; `is_alike(length)` captures a text of that length."""
+def conditions(config, seq, is_alike, name="S"):
+    """["S > 32", "S <= 64"]: the nearest bounds on both sides of a size; `is_alike(length)` captures a text of that length."""
     lengths = sorted({v for v in _lengths(config.to_dict()) if 4 <= v < _LONGEST})
     found = []
     for length in reversed([v for v in lengths if v <= seq]):
-        below = next((f"S {sign} {length}" for n, sign in ((length, ">"), (length - 1, ">=")) if n < seq and not is_alike(n)), None)
+        below = next((f"{name} {sign} {length}" for n, sign in ((length, ">"), (length - 1, ">=")) if n < seq and not is_alike(n)), None)
         if below:
             found.append(below)
             break
     for length in [v for v in lengths if v >= seq]:
-        above = next((f"S {sign} {length}" for n, sign in ((length, "<"), (length + 1, "<=")) if n > seq and not is_alike(n)), None)
+        above = next((f"{name} {sign} {length}" for n, sign in ((length, "<"), (length + 1, "<=")) if n > seq and not is_alike(n)), None)
         if above:
             found.append(above)
             break
