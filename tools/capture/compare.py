@@ -32,6 +32,7 @@ ALIKE = {"PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1", "PYTHONHASHSEED": "0"} 
 ASKED = ["--gpu", "h200", "--memory", "4000GB", "--torch", importlib.metadata.version("torch").partition("+")[0], "--offline", "--quiet"]
 WAYS = {"none": [], "other": ["--dtype", "fp32", "--autocast", "bf16"], "own": ["--autocast", "bf16"]}  # of autocast, as python/tidemark/capture/autocast.py tells it
 TOKENS = 160
+TARGET = 61  # tokens of a label, of encoder-decoder models
 TEXT = {"batch": 2, "images": 0, "grid": None}
 SEEN = ({"batch": 2, "images": 1, "grid": (8, 12)}, {"batch": 3, "images": 2, "grid": (12, 20)})  # patches down and across, of images of any size
 HIGH = {"batch": 2, "images": 3, "grid": (20, 12)}  # of programs that go another way for those that are higher than wide
@@ -100,6 +101,8 @@ def batches_of(text):
     else:
         text_alone = {**TEXT, "images": int(takes_text["takes_text"] and "\ninput pixel_values:" in text), **takes_text}  # or one image beside each
         first, others = text_alone, [{**text_alone, "tokens": path} for path in sorted(set(re.findall(r"^main .*\bS % ([a-z][\w.]*) == 0", text, re.MULTILINE)))]
+    if re.search(r"\btarget=", sizes):
+        others.append({**first, "target_seq": TARGET})
     if re.search(r"^main .*\bgrid_w\b", text, re.MULTILINE):
         others.append({**HIGH, **takes_text})
     rests = sorted(set(re.findall(r"\b((?:[a-z_]+\.)*(?:%s)) %% (\d+) == (\d+)" % "|".join(LAYERS), "".join(re.findall(r"^main .*\n", text, re.MULTILINE)))))
@@ -124,6 +127,7 @@ def capture(program, folder):
             "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else heard(keys, TOKENS),
             "takes_text": batch["takes_text"],
             "images": batch["images"],
+            "target_seq": batch.get("target_seq", 0),
             "image_size": [-(-side // merges) * merges * patch for side in batch["grid"]] if batch["grid"] else None,
         }
         exact = captured_at(config, asked)
@@ -146,7 +150,7 @@ def captured_at(config, asked, autocast=None):
     source = models.find({"source": str(config), "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False})
 
     def at_length(more):
-        shape = Shape(asked["batch"], asked["seq"] + more, asked["images"], image_size=tuple(asked["image_size"]) if asked["image_size"] else None)
+        shape = Shape(asked["batch"], asked["seq"] + more, asked["images"], image_size=tuple(asked["image_size"]) if asked["image_size"] else None, target=asked["target_seq"])
         text = program(source, "cuda", lambda model: [with_grid(shape, model)], lambda model: header_of(model, False), looks_for_lengths=False, autocast=autocast)
         asked["seq"] += more
         return text
@@ -218,6 +222,7 @@ def predicted(folder, asked, *words):
     events, batch = folder / "events.txt", json.loads(asked.read_text())
     words = [*words, "--batch", str(batch["batch"])]
     words += ["--seq", str(batch["seq"])] if batch["takes_text"] else []
+    words += ["--target-seq", str(batch["target_seq"])] if batch["target_seq"] else []
     words += ["--images", str(batch["images"])] if batch["images"] else []
     words += ["--image-size", "x".join(map(str, batch["image_size"]))] if batch["image_size"] else []
     events.unlink(missing_ok=True)

@@ -41,8 +41,11 @@ MODES = {
     # Models with images, trained on text alone.
     "text": Mode({"images": 0}, {"images": 0}),
     "text_lora": Mode({"images": 0, "lora": {"r": 8, "alpha": 16, "target_modules": "all-linear"}}, {"images": 0}),
+    # Encoder-decoder models whose labels are shorter, or longer, than the source.
+    "target": Mode({"target_seq": 61}, {"target_seq": 61}),
+    "target_checkpointed": Mode({"target_seq": 130, "checkpointing": "non_reentrant"}, {"target_seq": 130, "use_cache": False}),
 }
-OF_IMAGES = ("text", "text_lora")
+OF_SOME = ("text", "text_lora", "target", "target_checkpointed")  # families, which have to be named
 
 
 def named():
@@ -113,7 +116,7 @@ def make_batch(model_type, mode, folder):
 
     def made(more):
         seq = heard(model.config, sizes["seq"] + more)
-        batch = source.batch(model, Shape(sizes["batch"], seq, MODES[mode].spec.get("images", sizes["images"])), "cuda")
+        batch = source.batch(model, Shape(sizes["batch"], seq, MODES[mode].spec.get("images", sizes["images"]), target=MODES[mode].spec.get("target_seq", 0)), "cuda")
         return {"seq": seq, "rows": {name: value.cpu() if torch.is_tensor(value) else value for name, value in in_order(batch).items()}}
 
     torch.save(with_room(made), batch_file(model_type, mode, folder))
@@ -141,7 +144,7 @@ def train(model_type, mode, folder):
         for name, parameter in model.named_parameters():
             parameter.requires_grad_(parameter.requires_grad and spec["freeze"][0] not in name)
     has_cache = hasattr(model.config.get_text_config(), "use_cache")
-    if mode == "checkpointed":
+    if "checkpointing" in spec:
         model = record_steps.checkpointed(model, spec)
         if not has_cache:
             del model.config.use_cache
@@ -371,7 +374,7 @@ SHIPPED = [
     "Made by `tools/capture/prove.py --shipped`: a model of each, tiny or of transformers' default configuration with eight layers at most, is trained by real PyTorch (2.11.0 with transformers 4.57.6 and 5.17.0, else 2.15.0) on a virtual H200 for two steps, and predicted from",
     "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.",
     "*autocast*: weights in float32 under autocast to bfloat16; *autocast_own*: weights in bfloat16 under the same. A class may do something of its own under one of them, as a cast where two dtypes are not one (transformers 5.17.0: modeling_blip_2.py, query_output): its program has ways of their own for that, or does not hold there.",
-    "*text*, *text_lora*: a model that takes images, fully and by LoRA trained on text alone.",
+    "*text*, *text_lora*: a model that takes images, fully and by LoRA trained on text alone. *target*, *target_checkpointed*: an encoder-decoder model whose labels have 61 and 130 tokens, and its source 96.",
     "",
 ]
 
@@ -431,7 +434,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", default="tidemark")
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--modes", nargs="*", choices=list(MODES), default=[mode for mode in MODES if mode not in OF_IMAGES])
+    parser.add_argument("--modes", nargs="*", choices=list(MODES), default=[mode for mode in MODES if mode not in OF_SOME])
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--note", action="store_true", help="tell in the programs' headers what is not equal")
     parser.add_argument("--trained", action="store_true")
