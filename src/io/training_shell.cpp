@@ -244,6 +244,9 @@ Value launcher_of(const Words& words, std::size_t end) {
   return launcher;
 }
 
+/// "--no_KEY" is KEY that is false, of booleans that are true by default.  transformers: hf_argparser.py (5.24.0)
+bool is_negated(const std::string& word) { return word.starts_with("--no_") && word != "--no_cuda"; }
+
 /// Files that stand alone, KEY=VALUE, and options, which take the words up to the next.
 void add_options(const Words& words, std::size_t begin, Value& options) {
   std::size_t i = begin;
@@ -261,6 +264,8 @@ void add_options(const Words& words, std::size_t begin, Value& options) {
     while (end < words.size() && !is_option(words[end])) ++end;
     if (const std::size_t equals = word.find('='); equals != std::string::npos)
       options.set(word.substr(2, equals - 2), word.substr(equals + 1));
+    else if (is_negated(word) && end == i + 1)
+      options.set(word.substr(5), false);
     else
       options.set(word.substr(2), value_of_words(words, i + 1, end));
   }

@@ -93,6 +93,7 @@ AS_TRL = ["--autocast", "bf16", "--max-grad-norm", "1", "--load", "device_map"]
         ("dpo.sh", "trl dpo --config plain.yaml", ["dpo_trainer"]),
         ("module.sh", "accelerate launch -m trl.scripts.dpo --config plain.yaml", ["dpo_trainer"]),
         ("script.sh", "python trl/scripts/kto.py --config plain.yaml", ["kto_trainer"]),
+        ("negated.sh", "trl dpo --config plain.yaml --no_gradient_checkpointing --no_remove_unused_columns", ["dpo_trainer"]),
     ],
 )
 def test_files_of_trl(ask, tidemark, folders, name, text, options):
