@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/error.h"
 #include "base/release.h"
 #include "memory/card.h"
 #include "ops/memory_format.h"
@@ -98,6 +97,23 @@ Row read_row(std::string_view line, std::int64_t most_images, std::int64_t image
   return {{bytes[0], bytes[1], bytes[2]}, most_images};
 }
 
+/// The lengths of a waveform that the table has this row for.
+std::vector<std::int64_t> known_lengths(const ConvolutionTable* table, const std::string& key, const Tensor& x) {
+  std::vector<std::int64_t> lengths;
+  if (!table || x.dims() != 3 || x.size(1) != 1) return lengths;
+  const std::size_t begin = key.find(' ', key.find(' ') + 1) + 1, end = key.find(' ', begin);
+  const std::string front = key.substr(0, begin), behind = key.substr(end) + " | ";
+  for (std::size_t at = table->rows.find(front); at != std::string_view::npos; at = table->rows.find(front, at + 1)) {
+    std::string_view line = table->rows.substr(at + front.size());
+    const std::size_t digits = line.find(' ');
+    if (!line.substr(digits).starts_with(behind)) continue;
+    const Row row = read_row(line.substr(digits + behind.size(), line.find('\n') - digits - behind.size()), 512, 1);
+    if (x.size(0) <= row.most_images) lengths.push_back(take_number(line));
+  }
+  std::ranges::sort(lengths);
+  return lengths;
+}
+
 /// Of half precision alone.  torch: native/Convolution.cpp, use_cudnn_depthwise and
 /// check_cudnn_depthwise_workload_with_filter (2.15.0)
 bool is_quick_by_cudnn(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
@@ -140,9 +156,9 @@ ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, co
   } catch (const Error& error) {
     why = ", and cuDNN was not asked: " + error.message();
   }
-  throw Error(Errc::unsupported,
-              fmt::format("cuDNN's scratch memory is not known for a convolution of {} x {} on {}: {}{}", x.size(0),
-                          x.size(1), card.key, key.substr(1), why));
+  throw UnknownScratch(fmt::format("cuDNN's scratch memory is not known for a convolution of {} x {} on {}: {}{}",
+                                   x.size(0), x.size(1), card.key, key.substr(1), why),
+                       known_lengths(table, key, x));
 }
 
 }  // namespace tidemark
