@@ -22,6 +22,8 @@ std::vector<std::string> request_of(const Spec& spec, const Value& model_config,
     words.insert(words.end(), {option, std::string(value)});
   };
   if (spec.seq > 0) add("--seq", std::to_string(spec.seq));
+  if (spec.target_seq > 0) add("--target-seq", std::to_string(spec.target_seq));
+  if (spec.audio_seconds > 0) add("--audio-seconds", fmt::format("{}", spec.audio_seconds));
   if (spec.images > 0) add("--images", std::to_string(spec.images));
   if (spec.image_size != "0") add("--image-size", spec.image_size);
   if (spec.head != "auto") add("--head", spec.head);

@@ -45,7 +45,11 @@ class SpecOptions(TypedDict, total=False):
     batch: int
     """Samples per forward and backward pass, of each GPU, pipeline of GPUs, or GPUs that share tokens"""
     seq: int
-    """Tokens per sample, those of images included; of a sound that is heard as it is, its samples (0: 2048, or what the model takes if that is less)"""
+    """Tokens per sample, those of images included; of raw audio, its samples (0: 2048, or what the model takes if that is less)"""
+    target_seq: int
+    """Tokens per label of an encoder-decoder model (0: as many as seq)"""
+    audio_seconds: float
+    """Seconds of audio per sample, at 16 kHz (0: 10 of raw audio)"""
     images: int
     """Images per sample"""
     image_size: str | int

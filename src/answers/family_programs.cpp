@@ -27,7 +27,8 @@ struct Way {
   std::vector<std::string> checkpoint_layers, checkpoint_save, checkpoint_save_layers;
   ExpertsImplementation experts;
   bool use_cache, padding;
-  std::int64_t seq, batch, images;
+  std::int64_t seq, batch, images, target;
+  double audio_seconds;
   std::string image_size, head, autocast;
   std::int64_t shares;
   std::string transformers;
@@ -52,6 +53,8 @@ Way way_of(const Spec& spec, const Value& model_config) {
           .seq = spec.seq,
           .batch = counts_samples ? use.batch : 0,
           .images = use.images,
+          .target = use.target,
+          .audio_seconds = use.audio_seconds,
           .image_size = spec.image_size,
           .head = spec.head,
           .autocast = std::move(use.autocast),

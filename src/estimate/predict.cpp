@@ -21,6 +21,7 @@
 #include "estimate/verdict.h"
 #include "memory/allocator_settings.h"
 #include "memory/driver_memory.h"
+#include "ops/convolution_scratch.h"
 #include "ops/index.h"
 #include "program/model.h"
 #include "program/routed.h"
@@ -189,11 +190,12 @@ std::vector<std::string> noted(const Spec& spec, const Program& program) {
         fmt::format("config.json: transformers does not read {}, so it changes nothing", fmt::join(keys, ", ")));
   if (spec.seq > 0 && !has_size(program, "S"))
     assumptions.push_back("the model takes images alone, so seq changes nothing");
-  if (const auto most = positions_of(program.config); most && spec.seq > most->count)
+  const std::int64_t tokens = std::max(spec.seq, spec.target_seq);
+  if (const auto most = positions_of(program.config); most && tokens > most->count)
     assumptions.push_back(
         fmt::format("{} tokens are more than the {} positions of the model ({}): where these are learned, the "
                     "lookup fails on a real card",
-                    spec.seq, most->count, most->key));
+                    tokens, most->count, most->key));
   return assumptions;
 }
 
@@ -311,6 +313,15 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   return report;
 }
 
+/// A length of raw audio for which cuDNN's scratch memory is in no table.
+[[noreturn]] void refuse_audio(const UnknownScratch& unknown) {
+  std::vector<double> seconds;
+  for (const std::int64_t samples : unknown.known_lengths)
+    seconds.push_back(static_cast<double>(samples) / static_cast<double>(kSamplingRate));
+  throw Error(Errc::unsupported, unknown.message(), "audio_seconds",
+              seconds.empty() ? "" : fmt::format("the tables have {:g} s of audio", fmt::join(seconds, ", ")));
+}
+
 /// Without repeated steps where they cannot be.
 Report simulate_again(const Spec& spec, const ReferenceConfig& read, const Card& card, PredictOptions options) {
   try {
@@ -354,6 +365,9 @@ Report predict(const Spec& asked, const Value& model_config, const Card& card, c
     return simulate_again(spec, read, card, options);
   } catch (const ImagesNeedTokens& few) {
     return simulate_again(with_tokens_of_images(spec, few, read), read, card, options);
+  } catch (const UnknownScratch& unknown) {
+    if (program.count.takes_raw_audio) refuse_audio(unknown);
+    throw;
   }
 }
 

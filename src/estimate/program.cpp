@@ -294,18 +294,16 @@ FamilyUse family_use_of(const Spec& spec, const Value& config) {
           spec.checkpointing != Checkpointing::none,
           spec.cp ? spec.cp->degree : 1,
           spec.transformers,
-          spec.loop == LoopKind::reward_trainer};
+          spec.loop == LoopKind::reward_trainer,
+          spec.target_seq,
+          spec.audio_seconds};
 }
 
 Data data_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
-  return {samples_of_pass(spec),
-          spec.seq,
-          images_here(spec),
-          size.height,
-          size.width,
-          images_here(spec) == spec.images ? spec.image_tokens : std::nullopt,
-          spec.labels};
+  return {samples_of_pass(spec), spec.seq,        images_here(spec),
+          size.height,           size.width,      images_here(spec) == spec.images ? spec.image_tokens : std::nullopt,
+          spec.labels,           spec.target_seq, spec.audio_seconds};
 }
 
 Error no_program_of(const std::string& model_type, std::span<const std::string> names) {
@@ -415,9 +413,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   Model& model = *models.front();
   BatchSizes sizes = model.batch_sizes(data_of(spec));
   Model* const reference = has_second_model(spec) ? models.back().get() : nullptr;
-  const std::optional<Dims>& text = sizes.input_ids ? sizes.input_ids : sizes.labels;
-  if (spec.seq == 0 && text && text->count() == 2)
-    recorder.assume_first(fmt::format("a sample has {} tokens, as nobody said how many (--seq)", (*text)[1]));
+  for (const std::string& assumption : sizes.first_assumptions) recorder.assume_first(assumption);
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   if (spec.loop == LoopKind::reward_trainer) sizes.labels.reset();
   if (takes_pairs(spec.loop))

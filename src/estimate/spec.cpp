@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "estimate/layer_set.h"
 #include "estimate/releases.h"
+#include "program/sample_lengths.h"
 
 namespace tidemark {
 namespace {
@@ -64,8 +65,12 @@ void check_sizes(const Spec& spec, const Check& check) {
   } catch (const Error& error) {
     check.refuse("image_size", error.message(), error.hint());
   }
-  if (spec.batch * std::max<std::int64_t>(spec.seq, 1) > kMaxTokens)
-    check.refuse("batch", fmt::format("{} samples of {} tokens are more than 2^32 tokens", spec.batch, spec.seq));
+  for (const std::int64_t tokens : {spec.seq, spec.target_seq})
+    if (spec.batch * tokens > kMaxTokens)
+      check.refuse("batch", fmt::format("{} samples of {} tokens are more than 2^32 tokens", spec.batch, tokens));
+  if (static_cast<double>(spec.batch * kSamplingRate) * spec.audio_seconds > static_cast<double>(kMaxTokens))
+    check.refuse("batch", fmt::format("{} samples of {:g} s of audio are more than 2^32 numbers", spec.batch,
+                                      spec.audio_seconds));
   const std::int64_t images = checked_multiply(spec.batch, spec.images);
   if (images > 0 && size.height * size.width > kMaxPixels / images)
     check.refuse("image_size",

@@ -116,6 +116,8 @@ struct Spec {
   std::int64_t batch = 1, seq = 0, images = 0;
   std::string image_size = "0";
   std::optional<std::int64_t> image_tokens;
+  std::int64_t target_seq = 0;
+  double audio_seconds = 0;
   bool padding = false, labels = true;
   std::string moe_routing = "balanced";
 
@@ -335,8 +337,16 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
       "seq", self.seq,
       whole(
           group,
-          "Tokens per sample, those of images included; of a sound that is heard as it is, its samples (0: 2048, or what the model takes if that is less)",
+          "Tokens per sample, those of images included; of raw audio, its samples (0: 2048, or what the model takes if that is less)",
           0, 1 << 24));
+  visit("target_seq", self.target_seq,
+        whole(group, "Tokens per label of an encoder-decoder model (0: as many as seq)", 0, 1 << 24));
+  visit("audio_seconds", self.audio_seconds,
+        FieldInfo{.help = "Seconds of audio per sample, at 16 kHz (0: 10 of raw audio)",
+                  .placeholder = "X",
+                  .group = group,
+                  .low = 0,
+                  .high = 1000});
   visit("images", self.images, whole(group, "Images per sample", 0, 1 << 16));
   visit("image_size", self.image_size,
         FieldInfo{.help = "Pixels: 336 or 1080x1920, height first (0: the model's own)",

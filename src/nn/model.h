@@ -42,6 +42,8 @@ struct Data {
   std::int64_t image_height = 0, image_width = 0;  // 0: the model's own
   std::optional<std::int64_t> image_tokens;
   bool labels = true;
+  std::int64_t target = 0;   // tokens of a label, of an encoder-decoder model (0: as many as seq)
+  double audio_seconds = 0;  // of a sample (0: the program's own)
 };
 
 /// Sizes and types of one batch; an entry without sizes is not made.
@@ -56,7 +58,8 @@ struct BatchSizes {
     std::optional<Dtype> dtype;
   };
   std::vector<Other> others = {};
-  std::vector<std::string> assumptions = {};  // for the report
+  std::vector<std::string> assumptions = {};        // for the report
+  std::vector<std::string> first_assumptions = {};  // that move the peak
 };
 
 /// Where a model may be cut: its layers take and give hidden states (B, S, D), and so does the rest of its forward

@@ -20,6 +20,7 @@
 #include "program/model.h"
 #include "program/reads.h"
 #include "program/routed.h"
+#include "program/sample_lengths.h"
 #include "program/scores.h"
 
 namespace tidemark {
@@ -59,10 +60,10 @@ class FamilyReader {
     check_maps();
     check_class();
     count_labels();
-    if (counts_images_ && takes_text_ && use_.images == 0)  // its rows are as many as there are images
+    if (counts_images_ && count_.takes_text && use_.images == 0)  // its rows are as many as there are images
       throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images (--images)", model_type_),
                   file_);
-    if (takes_text_ && use_.seq > 0 && use_.images > use_.seq)  // before any of them is written out
+    if (count_.takes_text && use_.seq > 0 && use_.images > use_.seq)  // before any of them is written out
       throw Error(Errc::bad_value,
                   fmt::format("{} images are more than the {} tokens of a sample", use_.images, use_.seq), "images");
     bind();
@@ -149,7 +150,7 @@ class FamilyReader {
       else if (reader.take_word("sizes"))
         read_sizes(reader);
       else if (reader.take_word("input"))
-        takes_text_ |= reader.take_word("input_ids:");
+        count_.add(line.substr(6));
       else if (reader.take_word("reads"))
         reads_.push_back(read_reads(reader));
     }
@@ -290,7 +291,9 @@ class FamilyReader {
   }
 
   void collect() {
-    binding_.sizes = {{"S", tokens() / use_.shares},
+    const SampleLengths lengths = bounded_lengths();
+    binding_.sizes = {{"S", lengths.seq / use_.shares},
+                      {"target", lengths.target},
                       {"B", use_.batch},
                       {"images", use_.batch * use_.images},
                       {std::string(kSkew), std::llround(use_.context.routing_skew * static_cast<double>(kSkewOfAll))}};
@@ -308,14 +311,14 @@ class FamilyReader {
   }
 
   /// Tokens of a sample: no more than there are positions, where the program holds for those alone.
-  std::int64_t tokens() const {
+  SampleLengths bounded_lengths() const {
     constexpr std::string_view limit = "S <= ";
-    std::int64_t count = text_length(with_positions(), use_.seq);
+    SampleLengths lengths = sample_lengths(count_, with_positions(), {use_.seq, use_.target, use_.audio_seconds});
     for (const auto& [line, text] : holds_) {
       const Value* most = text.starts_with(limit) ? value_of(std::string(text.substr(limit.size()))) : nullptr;
-      if (most && most->as_integer()) count = std::min(count, *most->as_integer());
+      if (most && most->as_integer()) lengths.seq = std::min(lengths.seq, *most->as_integer());
     }
-    return count;
+    return lengths;
   }
 
   /// Of a configuration that leaves out how many tokens there may be, what the class has.
@@ -541,7 +544,8 @@ class FamilyReader {
   std::vector<Key> keys_;
   std::map<std::string, Value> parts_;
   std::vector<std::pair<std::string, std::int64_t>> grid_;  // patches of an image, where it may be of any size
-  bool counts_images_ = false, takes_text_ = false;
+  bool counts_images_ = false;
+  SampleCount count_;
   std::vector<Reads> reads_;
   std::vector<Line> holds_, mains_;
   struct {

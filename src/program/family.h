@@ -21,6 +21,8 @@ struct FamilyUse {
   std::int64_t shares = 1;        // how many GPUs have a part of each sample, whose batches bring positions
   std::string transformers = {};  // the release that is asked for
   bool is_scored = false;         // one score for each sample, and no loss of the model's own
+  std::int64_t target = 0;        // tokens of a label; 0: as many as seq
+  double audio_seconds = 0;       // of a sample of raw audio; 0: kUsualAudioSeconds
 };
 
 /// Whether the text is one of a family, or of one configuration.

@@ -14,6 +14,7 @@
 #include "nn/fused_head.h"
 #include "nn/layers.h"
 #include "program/interpreter.h"
+#include "program/sample_lengths.h"
 #include "program/stack.h"
 
 namespace tidemark {
@@ -280,7 +281,10 @@ struct ProgramModel {
   BatchSizes batch_sizes(const Data& data) {
     set("B", data.batch);
     set("images", data.images * data.batch);
-    set("S", text_length(program.config, data.seq));
+    const AskedLengths asked{data.seq, data.target, data.audio_seconds};
+    const SampleLengths lengths = sample_lengths(program.count, program.config, asked);
+    set("S", lengths.seq);
+    set("target", lengths.target);
     BatchSizes sizes;
     const bool takes_any_size = set_grid(data, sizes.assumptions);
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -303,7 +307,10 @@ struct ProgramModel {
     if (const auto whole = program.header.find("of_whole"); whole != program.header.end())
       sizes.assumptions.push_back(fmt::format("of a {} only {} is there, which is the part that is trained",
                                               whole->second, program.class_name));
-    check(data, sizes);
+    check(data, lengths, sizes);
+    sizes.first_assumptions = assumed_lengths(program.count, asked, lengths);
+    if (std::string note = note_of_audio(program, symbols, data.audio_seconds); !note.empty())
+      sizes.assumptions.push_back(std::move(note));
     return sizes;
   }
 
@@ -361,12 +368,12 @@ struct ProgramModel {
   }
 
   /// A program whose sizes were not solved holds for those of its capture alone.
-  void check(const Data& data, const BatchSizes& sizes) const {
+  void check(const Data& data, const SampleLengths& lengths, const BatchSizes& sizes) const {
     for (const Condition& condition : program.conditions)
       if (!condition.holds(symbols))
         throw Error(Errc::unsupported, fmt::format("the program holds for {} alone", condition.text), program.file,
                     "capture one at this length");
-    if (sizes.input_ids && *sizes.input_ids != Dims{data.batch, text_length(program.config, data.seq)})
+    if (sizes.input_ids && *sizes.input_ids != Dims{data.batch, lengths.seq})
       throw Error(Errc::unsupported,
                   fmt::format("the program holds for batches of {} alone", fmt::join(*sizes.input_ids, " x ")),
                   program.file);

@@ -8,6 +8,7 @@
 
 #include "base/value.h"
 #include "program/argument.h"
+#include "program/sample_lengths.h"
 #include "program/unread_key.h"
 
 namespace tidemark {
@@ -139,6 +140,7 @@ struct Program {
   std::vector<std::int64_t> captured_values;  // of the symbols
   std::size_t sizes = 0;                      // how many symbols are sizes
   std::vector<InputDeclaration> inputs;
+  SampleCount count;                                         // of its inputs
   std::vector<Condition> conditions;                         // of the sizes that it holds for
   std::vector<std::pair<Expression, std::int64_t>> counted;  // what rows were written out for (rows.h)
   Value config = {};

@@ -248,6 +248,7 @@ class ProgramReader {
   void read_input(const ProgramLine& line) {
     LineReader reader(line.text, program_.where(line.number));
     reader.take_word("input");
+    program_.count.add(line.text.substr(6));
     InputDeclaration input{reader.name("_"), {}};
     reader.expect(":");
     input.type = reader.type(sizes_alone());

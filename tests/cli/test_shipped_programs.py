@@ -295,12 +295,20 @@ def test_what_a_program_does_not_hold_for_is_said(predicted):
     assert refused.returncode == 3 and "the program of granite is trained for causal_lm, and this configuration was not captured: " in refused.stderr
 
 
-@pytest.mark.parametrize(("config", "tokens"), [({"model_type": "olmo"}, 2048), ({**GRANITE, "max_position_embeddings": 96}, 96), ({"model_type": "gpt2"}, 1024), ({"model_type": "whisper"}, 448)])
-def test_a_length_that_nobody_says_is_an_assumption(tidemark, folders, config, tokens):
+@pytest.mark.parametrize(
+    ("config", "assumed"),
+    [
+        ({"model_type": "olmo"}, "a sample has 2048 tokens, as --seq is missing"),
+        ({**GRANITE, "max_position_embeddings": 96}, "a sample has 96 tokens, as --seq is missing"),
+        ({"model_type": "gpt2"}, "a sample has 1024 tokens, as --seq is missing"),
+        ({"model_type": "whisper"}, "a label has 448 tokens, as --target-seq is missing"),
+    ],
+)
+def test_a_length_that_nobody_says_is_an_assumption(tidemark, folders, config, assumed):
     (folders / "work" / "config.json").write_text(json.dumps(config))
     done = tidemark("predict", "config.json", "--gpu", "h200", **NO_PYTHON)
-    assert f"assumed: a sample has {tokens} tokens, as nobody said how many (--seq)" in done.stdout, done.stderr
-    assert "nobody said how many" not in tidemark("predict", "config.json", "--gpu", "h200", "--seq", "64", **NO_PYTHON).stdout
+    assert f"assumed: {assumed}" in done.stdout, done.stderr
+    assert "seq is missing" not in tidemark("predict", "config.json", "--gpu", "h200", "--seq", "64", **NO_PYTHON).stdout
 
 
 def test_keys_that_nobody_reads_are_listed_and_mistakes_are_refused(predicted):
