@@ -290,7 +290,7 @@ def write(table, rows):
 Made by `tools/capture/compare.py`: the program of each family, bound to transformers' default configuration with {MOST_LAYERS} layers at most (and equal
 sizes where a program holds for those alone; keys that a class has no usable default of are those of `tools/capture/published.json`), against a program captured at exactly that configuration, of the release that
 it is compared on. *equal* (with the number of events): the same allocations and frees, one by one. Two samples of {TOKENS} tokens
-(and of a whole chunk where a program has a case of that), bf16, AdamW; with images or sounds two batches, of one a sample (8 x 12 patches, where any size is taken) and of two (12 x 20), in a text that has room for them. Each once more under autocast, in fp32 and in bf16, where a program holds for that.
+(and of a whole chunk where a program has a case of that), bf16, AdamW; with images or sounds two batches, of one a sample (8 x 12 patches, where any size is taken) and of two (12 x 20), in a text that has room for them; of encoder-decoder models a second batch, whose labels have {TARGET} tokens. Each once more under autocast, in fp32 and in bf16, where a program holds for that.
 
 Between 5.17.0 and 5.23.0 transformers rewrote what many families share, so that few programs of the one hold on the other: rotary embeddings (modeling_ministral3.py, Ministral3RotaryEmbedding.forward: a matmul
 under maybe_autocast, then a mul), which hidden states a vision tower returns (utils/output_capturing.py, select_hidden_states), and a bias on attention (integrations/sdpa_attention.py, position_bias_mask, which is contiguous since).
