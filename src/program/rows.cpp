@@ -252,8 +252,9 @@ class Writer {
     return end;
   }
 
-  /// Leaves out what parts a span of none from others in its list; what comes next in the line.
+  /// Leaves out what parts a span of none from others in its list, and its name there; what comes next in the line.
   static std::size_t without(std::string_view text, std::size_t end, std::string& written) {
+    if (written.ends_with('=')) written.erase(written.find_last_of(" (") + 1);  // "outputs=%3[1..0]"
     for (const std::string_view between : {", ", " "}) {
       if (text.substr(end).starts_with(between)) return end + between.size();
       if (!written.ends_with(between)) continue;

@@ -60,8 +60,10 @@ TEST(Rows, OfOneImageThereAreNoOthers) {
   of_one.program.captured_values = {1, 1, 3};
   EXPECT_EQ(of_one({"  del %1[images - 2..0] %1[images - 1]", "  del %3 %2[images - 2..0]", "  del %2[images - 2..0]",
                     "  %4 = torch.cat([%1[0..images - 1], %3[1..images - 1]], dim=0)",
-                    "  return %5[1..images - 1], %6[images - 1..images - 1]"}),
-            (Lines{"  del %1.0", "  del %3", "  %4 = torch.cat([%1.0], dim=0)", "  return %6.0"}));
+                    "  return %5[1..images - 1], %6[images - 1..images - 1]",
+                    "  return loss=%1, outputs=%5[1..images - 1], outputs=%6"}),
+            (Lines{"  del %1.0", "  del %3", "  %4 = torch.cat([%1.0], dim=0)", "  return %6.0",
+                   "  return loss=%1, outputs=%6"}));
 }
 
 TEST(Rows, SeveralGoPlaceByPlace) {
