@@ -232,6 +232,14 @@ KnownRelease transformers_of(const Program& program, std::string_view asked) {
   return captured_transformers(program.transformers, equal_on == program.header.end() ? "" : equal_on->second, asked);
 }
 
+/// Whether forward hands num_items_in_batch on to its loss: models of language do.  transformers:
+/// modeling_layers.py, GenericForSequenceClassification.forward; models/bert/modeling_bert.py, BertForMaskedLM (5.24.0)
+bool takes_items(const Program& program) {
+  const auto told = program.header.find("loss_takes_items"), head = program.header.find("head");
+  if (told != program.header.end()) return told->second == "true";
+  return head == program.header.end() || head->second == "causal_lm" || head->second == "image_text_to_text";
+}
+
 TrainingReport training_of(const Spec& spec, const Value& config, Module& root) {
   TrainingReport training{.model_type = model_type_of(config)};
   if (spec.method != Method::none) training.options.set("method", kMethodNames[static_cast<std::size_t>(spec.method)]);
@@ -281,6 +289,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     // How weights get there, the Trainer's loop and TRL's loss change with it.
     if (is_made_in_parts(spec) || spec.loop != LoopKind::plain) answered.transformers = transformers.version;
     steps.divided_items = divided_items_of(answered);
+    steps.loss_takes_items = takes_items(options.programs.front());
     run_program(run, models, answered, model_config, steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
     // Where requests were repeated: the program would have let go of tensors on its way out.

@@ -108,7 +108,7 @@ class TrainerLoop {
   /// step has.  trl: trainer/{dpo,kto,reward}_trainer.py, loss_is_scaled_for_ga (1.16.0)
   Tensor compute_loss() {
     if (is_of_preferences(options_.loop)) return div_scalar(preference_loss(training_, inputs_));
-    const Setting<Tensor> items(run_.num_items_in_batch, items_);
+    const Setting<Tensor> items(run_.num_items_in_batch, options_.loss_takes_items ? items_ : Tensor());
     if (options_.loop != LoopKind::sft_trainer) return scale_(forward_loss(training_, inputs_));
     const auto gathered_sum = [this](Tensor one) {
       return options_.processes > 1 ? summed_over_processes(std::move(one)) : sum(std::move(one));

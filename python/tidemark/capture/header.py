@@ -9,10 +9,12 @@ from .keys import Defaults, at, changed, is_whole, leaves_of, makers_of_defaults
 from .models import FEATURES, classes_of
 from .orders import letters_of, older_kinds
 from .text import typed
-from .told import told_of
+from .told import loss_takes_items, told_of
 from .windows import windows_of
 
 MERGES = ("spatial_merge_size", "pooling_kernel_size", "downsample_factor")  # so many patches each way are one token
+
+OF_LANGUAGE = ("causal_lm", "image_text_to_text")  # heads
 
 
 class Header:
@@ -58,8 +60,12 @@ class Header:
         """What the class is trained for, and the classes that are trained in its place where a configuration names them."""
         family, trained = self.family, self.root.name
         classes = classes_of(family.kind)
-        yield from [("head", head.lower()) for head, names in classes.items() if trained in names and head != FEATURES][:1]
-        yield from told_of(family.source(family.base, family.usual).make(torch.bfloat16, family.device))
+        heads = [head.lower() for head, names in classes.items() if trained in names and head != FEATURES][:1]
+        yield from (("head", head) for head in heads)
+        model = family.source(family.base, family.usual).make(torch.bfloat16, family.device)
+        if heads and heads[0] not in OF_LANGUAGE and loss_takes_items(model):  # those of language do (src/estimate/predict.cpp, takes_items)
+            yield "loss_takes_items", "true"
+        yield from told_of(model)
         others = sorted({name for names in classes.values() for name in names} - {trained})
         if others:
             yield "instead", " ".join(others)

@@ -1,5 +1,7 @@
 """What a header says of a model by itself: that it makes no loss, that it is a part of another, the module that makes its logits, and packages whose kernels would run in the place of plain torch, were they installed."""
 
+import inspect
+import re
 import sys
 
 from .models import output_embeddings
@@ -9,6 +11,12 @@ def told_of(model):
     """(key, value) of lines of its header."""
     lines = (("head", getattr(model, "trained_for", "").lower()), ("of_whole", getattr(model, "of_whole", "")), ("output_embeddings", output_embeddings(model)), ("without_kernels_of", ", ".join(_missing_for(model))))
     return [line for line in lines if line[1]]
+
+
+def loss_takes_items(model):
+    """Whether forward hands num_items_in_batch, one of its **kwargs, on to the loss (transformers 5.24.0: loss/loss_utils.py, fixed_cross_entropy)."""
+    source = inspect.getsource(type(model).forward)
+    return bool(re.search(r"self\.loss_function\([^()]*(\([^()]*\)[^()]*)*\*\*kwargs", source))
 
 
 def _missing_for(model):
