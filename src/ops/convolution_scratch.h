@@ -2,24 +2,12 @@
 // not publish, so these are tables (data/convolutions), recorded from cuDNN itself, per release of it, by
 // tools/trace/record_convolutions.py for the kernel shapes that the families use; of others cuDNN is asked.
 #pragma once
-#include <cstdint>
 #include <span>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/error.h"
 #include "ops/convolution.h"
 
 namespace tidemark {
-
-/// A shape that is in no table; of a waveform, the lengths that are in one.
-class UnknownScratch : public Error {
- public:
-  UnknownScratch(const std::string& message, std::vector<std::int64_t> lengths)
-      : Error(Errc::unsupported, message), known_lengths(std::move(lengths)) {}
-  const std::vector<std::int64_t> known_lengths;
-};
 
 struct ConvolutionScratch {
   std::int64_t forward_bytes = 0;
@@ -31,8 +19,8 @@ struct ConvolutionScratch {
 bool is_depthwise(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape);
 
 /// Of the run's card and its release's cuDNN, or the newest before it that was recorded; for a shape, a type, a card or
-/// a number of images that is not in the tables what RunConfig::ask_cudnn says.  Throws UnknownScratch where that does
-/// not.
+/// a number of images that is not in the tables what RunConfig::ask_cudnn says.  Throws Error{unsupported} where that
+/// does not.
 ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape,
                                        bool channels_last);
 
