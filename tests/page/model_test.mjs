@@ -103,7 +103,7 @@ test("a config.json can be pasted", () =>
       await text.blur();
     });
     assert.match(await line(tab), /^fits/);
-    assert.equal(await tab.getByRole("alert").textContent(), "");
+    assert.equal(await tab.locator("#question .refusal").textContent(), "");
     await tab.waitForFunction(() => location.hash.includes("model=own"));
   }));
 
