@@ -14,6 +14,7 @@
 #include "estimate/predict.h"
 #include "estimate/program.h"
 #include "io/program_text.h"
+#include "program/config_paths.h"
 
 namespace tidemark::answers {
 namespace {
@@ -116,11 +117,12 @@ class Families {
     for (Family& family : families_) {
       if (!family.text) family.text = family.of();
       try {
-        if (known.refusal && has_other_modules(spec, *family.text))
+        const std::string difference = known.refusal ? difference_of(spec, *family.text, known.refusal->message()) : "";
+        if (!difference.empty())
           return {{},
                   Error(Errc::unsupported,
-                        fmt::format("{} (transformers {} has other modules)", known.refusal->message(),
-                                    release_in(family.text->name)),
+                        fmt::format("{} (transformers {} {})", known.refusal->message(), release_in(family.text->name),
+                                    difference),
                         known.refusal->where(), known.refusal->hint())};
         return {bound(*family.text, spec, known.refusal), {}};
       } catch (const Error& error) {
@@ -131,11 +133,20 @@ class Families {
     return known;
   }
 
-  /// Whether the release that the spec names has other modules than this one.
-  bool has_other_modules(const Spec& spec, const FamilyText& family) const {
+  /// Other modules than the release of the spec, or another value of a key in `refusal`: partial_rotary_factor of
+  /// GLM-4.1V (transformers 5.17.0, 5.24.0).  Empty without a difference.
+  std::string difference_of(const Spec& spec, const FamilyText& family, std::string_view refusal) const {
     const FamilyText& first = *families_.front().text;
-    return !spec.transformers.empty() && release_in(first.name) != release_in(family.name) &&
-           modules_in(first.text) != modules_in(family.text);
+    if (spec.transformers.empty() || release_in(first.name) == release_in(family.name)) return "";
+    if (modules_in(first.text) != modules_in(family.text)) return "has other modules";
+    const FamilyUse use = family_use_of(spec, model_config_);
+    const std::map<std::string, Value> values = io::family_key_values(family.text, family.name, model_config_, use);
+    for (const auto& [path, value] : io::family_key_values(first.text, first.name, model_config_, use)) {
+      const auto other = values.find(path);
+      if (names_path(refusal, path) && (other == values.end() || other->second != value))
+        return fmt::format("reads {} otherwise", path);
+    }
+    return "";
   }
 
   SharedPrograms bound(const FamilyText& family, const Spec& spec, const std::optional<Error>& passed_over) const {

@@ -17,4 +17,9 @@ Program read_family_text(std::string_view text, const std::string& name, const V
   return read_family(text, name, read_value, config, use);
 }
 
+std::map<std::string, Value> family_key_values(std::string_view text, const std::string& name, const Value& config,
+                                               const FamilyUse& use) {
+  return tidemark::family_key_values(text, name, read_value, config, use);
+}
+
 }  // namespace tidemark::io

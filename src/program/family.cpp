@@ -90,6 +90,14 @@ class FamilyReader {
     return program;
   }
 
+  /// Adds the values of its keys.
+  void add_key_values(std::map<std::string, Value>& values) {
+    header();
+    bind();
+    for (const Key& key : keys_)
+      if (key.is_known) values.emplace(key.path, key.value);
+  }
+
  private:
   using Line = std::pair<int, std::string_view>;
 
@@ -581,6 +589,14 @@ Program read_family(std::string_view text, const std::string& file, ReadValue re
     }
   }
   throw Error(Errc::unsupported, refusals, file);
+}
+
+std::map<std::string, Value> family_key_values(std::string_view text, const std::string& file, ReadValue read_value,
+                                               const Value& config, const FamilyUse& use) {
+  std::map<std::string, Value> values;
+  for (const FamilyText& one : family_texts(text, use.images > 0))
+    FamilyReader(one, file, read_value, config, use).add_key_values(values);
+  return values;
 }
 
 }  // namespace tidemark

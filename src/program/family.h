@@ -1,5 +1,6 @@
 // A captured program for every size of a family: "key", "holds" and "main" in its header.  docs/reference/programs.md
 #pragma once
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -32,5 +33,10 @@ bool is_family(std::string_view text);
 /// for, and Error{bad_file} as read_program does.
 Program read_family(std::string_view text, const std::string& file, ReadValue read_value, const Value& config,
                     const FamilyUse& use);
+
+/// Values of the keys of a family's programs, whether or not they hold for the configuration; of several programs the
+/// first's.
+std::map<std::string, Value> family_key_values(std::string_view text, const std::string& file, ReadValue read_value,
+                                               const Value& config, const FamilyUse& use);
 
 }  // namespace tidemark
