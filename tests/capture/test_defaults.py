@@ -15,6 +15,20 @@ def test_defaults_are_numbers_or_made_of_other_keys():
     assert defaults.line("act", []) == 'act = "relu"; also hidden_act'
 
 
+def test_a_part_of_another_type_has_its_own_default():
+    widths = {"opt": 768, "llama": 4096}
+
+    def build(keys):
+        text = {"model_type": "opt", "heads": 8, **keys.get("text", {})}
+        text = {"width": widths[text["model_type"]], **text}
+        if text["width"] and text["width"] % text["heads"]:
+            raise ValueError("heads")
+        return {"text": text}
+
+    defaults = Defaults(build, [{"text": {"model_type": "llama", "width": 42, "heads": 7}}], {})
+    assert defaults.line("text.width", []) == "text.width = 4096"
+
+
 def test_default_of_a_key_names_the_keys_that_make_it():
     def build(keys):
         vision = {"dim": None, "heads": 4, "layers": 2, **keys["vision"]}

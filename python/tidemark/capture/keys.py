@@ -167,14 +167,20 @@ class Defaults:
     def _default(self, path, absent, names):
         first = absent[0] if absent[0] is not None else self.usual.get(path)
         if first is _Refused:
-            return written(self.usual[path] if path in self.usual else at(self.build({}), path))
+            return written(self.usual[path] if path in self.usual else self._of_class(path))
         if all(value == absent[0] for value in absent):
             return written(first)
         if all(is_whole(value) for value in absent):
             found = Solver([{n: at(draw, n) for n in names} for draw in self.draws])(tuple(absent))
             if found:
                 return found
-        return written(at(self.build({}), path))
+        return written(self._of_class(path))
+
+    def _of_class(self, path):
+        """The value of a class whose parts are of the model types of the draws (transformers 5.24.0: InstructBLIP of a Llama)."""
+        kinds = {part: kind for part, kind in kinds_of(self.draws[0]) if part != path}
+        value = self._built(changed({}, kinds), path)
+        return at(self.build({}), path) if value is _Refused else value
 
     def others(self, path):
         """Other paths at which transformers takes the same: older spellings, and keys that stood at the top before there were parts."""
