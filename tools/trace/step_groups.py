@@ -287,7 +287,8 @@ def classifiers():
         "amp": {"dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2}, "fp32": {"dtype": "fp32", "batch": 4, "seq": 100},
         "reentrant": {"checkpointing": "reentrant", "max_grad_norm": 1.0}, "lora": {"lora": LORA}, "head_alone": {"train_only": ["score"]},
         "gpt2": {"model": gpt2}, "opt": {"model": opt}, "gpt_neox": {"model": neox},
-        "gemma2": {"model": {**MODEL, "model_type": "gemma2", "head_dim": 32}}}.items()}
+        "gemma2": {"model": {**MODEL, "model_type": "gemma2", "head_dim": 32}},
+        "trainer": {"loop": "trainer", "dtype": "fp32", "autocast": "bf16", "max_grad_norm": 1.0}}.items()}
 
 
 def zero():
