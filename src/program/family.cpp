@@ -75,8 +75,7 @@ class FamilyReader {
              {"positions", use_.shares > 1}};
     for (const auto& [line, text] : holds_) {
       at_ = line;
-      const bool is_of_loss = use_.is_scored && text == "num_labels > 1";
-      if (!is_of_loss && !is_so(text)) refuse(text);
+      if ((!use_.is_scored || text != "num_labels > 1") && !is_so(text)) refuse(text);
     }
     choose_main();
     for (const Key& key : keys_) {
@@ -90,7 +89,6 @@ class FamilyReader {
     return program;
   }
 
-  /// Adds the values of its keys.
   void add_key_values(std::map<std::string, Value>& values) {
     header();
     bind();
