@@ -21,7 +21,6 @@
 #include "estimate/verdict.h"
 #include "memory/allocator_settings.h"
 #include "memory/driver_memory.h"
-#include "ops/convolution_scratch.h"
 #include "ops/index.h"
 #include "program/model.h"
 #include "program/routed.h"
@@ -322,15 +321,6 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   return report;
 }
 
-/// A length of raw audio for which cuDNN's scratch memory is in no table.
-[[noreturn]] void refuse_audio(const UnknownScratch& unknown) {
-  std::vector<double> seconds;
-  for (const std::int64_t samples : unknown.known_lengths)
-    seconds.push_back(static_cast<double>(samples) / static_cast<double>(kSamplingRate));
-  throw Error(Errc::unsupported, unknown.message(), "audio_seconds",
-              seconds.empty() ? "" : fmt::format("the tables have {:g} s of audio", fmt::join(seconds, ", ")));
-}
-
 /// Without repeated steps where they cannot be.
 Report simulate_again(const Spec& spec, const ReferenceConfig& read, const Card& card, PredictOptions options) {
   try {
@@ -374,9 +364,6 @@ Report predict(const Spec& asked, const Value& model_config, const Card& card, c
     return simulate_again(spec, read, card, options);
   } catch (const ImagesNeedTokens& few) {
     return simulate_again(with_tokens_of_images(spec, few, read), read, card, options);
-  } catch (const UnknownScratch& unknown) {
-    if (program.count.takes_raw_audio) refuse_audio(unknown);
-    throw;
   }
 }
 

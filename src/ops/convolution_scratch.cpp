@@ -1,10 +1,12 @@
 #include "ops/convolution_scratch.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 
+#include "base/error.h"
 #include "base/release.h"
 #include "memory/card.h"
 #include "ops/memory_format.h"
@@ -97,10 +99,11 @@ Row read_row(std::string_view line, std::int64_t most_images, std::int64_t image
   return {{bytes[0], bytes[1], bytes[2]}, most_images};
 }
 
-/// The lengths of a waveform that the table has this row for.
-std::vector<std::int64_t> known_lengths(const ConvolutionTable* table, const std::string& key, const Tensor& x) {
-  std::vector<std::int64_t> lengths;
-  if (!table || x.dims() != 3 || x.size(1) != 1) return lengths;
+/// The durations of a waveform that the table has this row for.  tools/trace/record_convolutions.py, waves
+std::string known_durations(const ConvolutionTable* table, const std::string& key, const Tensor& x) {
+  constexpr double kSamplesOfSecond = 16000;
+  if (!table || x.dims() != 3 || x.size(1) != 1) return "";
+  std::vector<double> seconds;
   const std::size_t begin = key.find(' ', key.find(' ') + 1) + 1, end = key.find(' ', begin);
   const std::string front = key.substr(0, begin), behind = key.substr(end) + " | ";
   for (std::size_t at = table->rows.find(front); at != std::string_view::npos; at = table->rows.find(front, at + 1)) {
@@ -108,10 +111,10 @@ std::vector<std::int64_t> known_lengths(const ConvolutionTable* table, const std
     const std::size_t digits = line.find(' ');
     if (!line.substr(digits).starts_with(behind)) continue;
     const Row row = read_row(line.substr(digits + behind.size(), line.find('\n') - digits - behind.size()), 512, 1);
-    if (x.size(0) <= row.most_images) lengths.push_back(take_number(line));
+    if (x.size(0) <= row.most_images) seconds.push_back(static_cast<double>(take_number(line)) / kSamplesOfSecond);
   }
-  std::ranges::sort(lengths);
-  return lengths;
+  std::ranges::sort(seconds);
+  return seconds.empty() ? "" : fmt::format("the tables have {:g} s of audio at 16 kHz", fmt::join(seconds, ", "));
 }
 
 /// Of half precision alone.  torch: native/Convolution.cpp, use_cudnn_depthwise and
@@ -156,9 +159,10 @@ ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, co
   } catch (const Error& error) {
     why = ", and cuDNN was not asked: " + error.message();
   }
-  throw UnknownScratch(fmt::format("cuDNN's scratch memory is not known for a convolution of {} x {} on {}: {}{}",
-                                   x.size(0), x.size(1), card.key, key.substr(1), why),
-                       known_lengths(table, key, x));
+  throw Error(Errc::unsupported,
+              fmt::format("cuDNN's scratch memory is not known for a convolution of {} x {} on {}: {}{}", x.size(0),
+                          x.size(1), card.key, key.substr(1), why),
+              {}, known_durations(table, key, x));
 }
 
 }  // namespace tidemark
