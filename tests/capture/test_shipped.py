@@ -89,3 +89,21 @@ def test_a_missing_spelling_is_found_and_written(release, family, key, spelling,
     (tmp_path / family).write_text(whole.replace(f"; also {spelling}\n", "\n"))
     assert spellings("TIDEMARK_PYTHON", tmp_path, "--write") == [f"{family} {key} {spelling}"] * len(lines)
     assert (tmp_path / family).read_text() == whole
+
+
+def unbound(python, folder, *options):
+    """The rows that tools/capture/unbound.py prints."""
+    program = [interpreter(python), ROOT / "tools/capture/unbound.py", folder, *options]
+    done = subprocess.run([os.environ["TIDEMARK_BIN"], "run", "--quiet", "--gpu", "h100-80gb", "--", *program], capture_output=True, text=True)
+    assert "Traceback" not in done.stderr, done.stderr[-2000:]
+    return done.stdout.splitlines()
+
+
+def test_a_key_that_is_not_followed_is_found_and_held(tmp_path):
+    whole = (ROOT / "data/programs/5.24.0/gemma3").read_text()
+    key = "text_config.sliding_window_pattern"
+    without = re.sub(rf"^(key|holds) {re.escape(key)} .*\n", "", whole, flags=re.MULTILINE)
+    assert whole.count(f"\nholds {key} == 6\n") == 2 and without.count(key) == 0
+    (tmp_path / "gemma3").write_text(without)
+    assert unbound("TIDEMARK_PYTHON", tmp_path, "--write") == [f"gemma3 {key} true text_config.layer_types"] * 2
+    assert (tmp_path / "gemma3").read_text() == whole
