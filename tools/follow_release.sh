@@ -56,7 +56,8 @@ elif [ "$torch" != "$base_torch" ]; then
 fi
 if [ "$transformers" != "$base_transformers" ]; then
   [ "$torch" != "$base_torch" ] && old=$with_base/recordings old_environment=$with_base/environment || old=tests/golden old_environment=$base_environment
-  release "$torch" "$transformers" steps late parameters
+  release "$torch" "$transformers" steps late parameters published
+  cp "build/follow/$torch+$transformers/recordings/published/$transformers.txt.gz" tests/golden/published/
   echo "== what transformers $transformers changed, against $base_transformers"
   changes "$old" "$old_environment" "build/follow/$torch+$transformers"
   echo "== which programs hold on transformers $transformers"

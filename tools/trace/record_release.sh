@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Records everything that tests/golden holds with the torch and transformers of one environment, each kind into OUT/KIND.
-#   tools/trace/record_release.sh PYTHON OUT [KIND ...]     kinds: ops allocator steps late layout convolutions parameters
+#   tools/trace/record_release.sh PYTHON OUT [KIND ...]     kinds: ops allocator steps late layout convolutions parameters published
 # OUT/KIND.log has what the recorder said, OUT/KIND.DONE is there when it is complete; a kind that is done is not recorded again.
 # Gemini's steps are left out: Colossal-AI pins its own torch (tools/trace/gemini.py).
 set -uo pipefail
 python=$(realpath -s "$1") out=$(mkdir -p "$2" && realpath "$2")
 shift 2
 cd "$(dirname "$0")"
-[ $# -gt 0 ] || set -- ops allocator steps late layout convolutions parameters
+[ $# -gt 0 ] || set -- ops allocator steps late layout convolutions parameters published
 tidemark=$(realpath "${TIDEMARK_BIN:-../../build/release/apps/cli/tidemark}")
 export PYTHONDONTWRITEBYTECODE=1
 on_gpu() { "$tidemark" run --quiet --gpu "$1" --steps 1000000 -- "$python" "${@:2}"; }
@@ -30,6 +30,7 @@ late() {
 layout() { on_host record_layouts.py "$1/layouts.txt.gz"; }
 convolutions() { for card in a100-80gb rtx-3090 rtx-4090 h200 b200; do on_gpu $card record_convolutions.py record "$1/$card.jsonl" || return; done; }
 parameters() { on_host record_parameters.py "$1"; }
+published() { on_host record_published.py "$1"; }
 
 status=0
 for kind in "$@"; do
