@@ -15,7 +15,10 @@ export function makeCompare({ core, background, question, spec, use }) {
   const setStale = (isStale) => ["methods", "cards"].forEach((id) => at(id).setAttribute("aria-busy", isStale));
 
   function* parts(report) {
-    yield [{ methods: methodsFor(core, spec().model, question.spec.method) }, ({ methods }) => showMethods(at("methods"), core, { rows: methods, keys: question.spec, card: report.card.name }, use)];
+    yield [{ methods: methodsFor(core, spec().model, question.spec.method) }, ({ methods }) => {
+      showMethods(at("methods"), core, { rows: methods, keys: question.spec, card: report.card.name }, use);
+      at("methods").setAttribute("aria-busy", false);
+    }];
     if (report.fits === false) yield [{ remedies: true }, ({ remedies }) => showRemedies(at("remedies"), core, remedies, (change) => use({ ...question.spec, ...change }))];
     const names = cards.names();
     for (let i = 0; i < names.length; i += CARDS_AT_ONCE) yield [{ cards: names.slice(i, i + CARDS_AT_ONCE) }, (answer) => cards.add(answer.cards)];
