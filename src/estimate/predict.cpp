@@ -236,7 +236,8 @@ KnownRelease transformers_of(const Program& program, std::string_view asked) {
 bool takes_items(const Program& program) {
   const auto told = program.header.find("loss_takes_items"), head = program.header.find("head");
   if (told != program.header.end()) return told->second == "true";
-  return head == program.header.end() || head->second == "causal_lm" || head->second == "image_text_to_text";
+  if (head == program.header.end()) return !program.class_name.ends_with("ForSequenceClassification");
+  return head->second == "causal_lm" || head->second == "image_text_to_text";
 }
 
 TrainingReport training_of(const Spec& spec, const Value& config, Module& root) {
