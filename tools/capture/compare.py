@@ -222,7 +222,6 @@ def predicted(folder, asked, *words):
     events, batch = folder / "events.txt", json.loads(asked.read_text())
     words = [*words, "--batch", str(batch["batch"])]
     words += ["--seq", str(batch["seq"])] if batch["takes_text"] else []
-    words += ["--target-seq", str(batch["target_seq"])] if batch["target_seq"] else []
     words += ["--images", str(batch["images"])] if batch["images"] else []
     words += ["--image-size", "x".join(map(str, batch["image_size"]))] if batch["image_size"] else []
     events.unlink(missing_ok=True)
@@ -241,7 +240,8 @@ def compared(program, folder):
         if not asked.exists():
             return f"not captured: {failed.read_text() if failed.exists() else 'the process ended'}"
         uncached = ["--use-cache", "false"] if re.search(r"^cache false$", exact.read_text(), re.MULTILINE) else []  # a class whose default that is
-        family = [config, "--program", program, "--transformers", importlib.metadata.version("transformers")]
+        target = json.loads(asked.read_text())["target_seq"]  # the exact program holds for that one
+        family = [config, "--program", program, "--transformers", importlib.metadata.version("transformers"), *(["--target-seq", str(target)] if target else [])]
         try:
             ours, theirs = (predicted(folder, asked, *model, *WAYS[way], *uncached) for model in (family, ["--program", exact]))
         except RuntimeError as error:
