@@ -105,13 +105,20 @@ void wrap(Module& module, const LoraOptions& options) {
   if (options.use_dora) add_magnitudes(module);
 }
 
+/// The children of an adapted module that train, in the order of their registration: each has one part by name.
+std::vector<Module*> trained_children(Module& adapted) {
+  std::vector<Module*> found;
+  for (const char* name : {"lora_A", "lora_B", "lora_magnitude_vector"})
+    if (adapted.has(name)) found.push_back(&adapted[name]);
+  return found;
+}
+
 /// Trainers leave DoRA's vectors as they are.
 enum class Casts { all, matrices };
 
 /// cast_adapter_dtype: new parameters, one after the other.
 void cast(Module& module, Dtype dtype, Casts which = Casts::all) {
-  for (const std::unique_ptr<Module>& child : module.children()) {
-    if (child->name() == "base_layer" || child->name() == "lora_dropout") continue;
+  for (Module* child : trained_children(module)) {
     if (which == Casts::matrices && is_magnitudes(*child)) continue;
     Module& adapter = (*child)["default"];
     Parameter& weight = adapter.get("weight");
@@ -239,10 +246,9 @@ std::vector<std::string> converted_expert_names(const std::string& model_type) {
 
 namespace {
 
-bool has_quantized_base(const std::vector<Module*>& adapted) {
-  return std::any_of(adapted.begin(), adapted.end(), [](const Module* module) {
-    return module->quantized || (module->is_adapted && module->children().front()->quantized);
-  });
+bool has_quantized(const std::vector<Module*>& targets) {
+  return std::any_of(targets.begin(), targets.end(),
+                     [](const Module* module) { return static_cast<bool>(module->quantized); });
 }
 
 /// PeftModel.forward calls that of the root, not the root.
@@ -255,6 +261,7 @@ void add_lora(Run& run, Module& root, const LoraOptions& options) {
   const std::vector<Module*> adapted = targeted(root, options);
   visit_parameters(root, [](const Module&, Parameter& parameter) { parameter.tensor.impl().requires_grad = false; });
   wrap_root(root);
+  const bool is_quantized = has_quantized(adapted);
   for (Module* module : adapted) {
     wrap(*module, options);
     for (const std::unique_ptr<Module>& child : module->children()) {
@@ -263,7 +270,6 @@ void add_lora(Run& run, Module& root, const LoraOptions& options) {
     }
     if (options.use_dora) load_magnitudes(run, *module);
   }
-  const bool is_quantized = has_quantized_base(adapted);
   for (Module* module : adapted) cast(*module, adapter_dtype(*module, options, is_quantized));
   // Trainers cast what trains of a quantized model themselves.  trl: trainer/sft_trainer.py (1.16.0)
   for (Module* module : adapted)
@@ -274,12 +280,11 @@ void add_lora_on_host(Module& root, const LoraOptions& options) {
   const std::vector<Module*> adapted = targeted(root, options);
   visit_parameters(root, [](const Module&, Parameter& parameter) { parameter.trains = false; });
   wrap_root(root);
-  const bool is_quantized = has_quantized_base(adapted);
+  const bool is_quantized = has_quantized(adapted);
   for (Module* module : adapted) {
     wrap(*module, options);
-    for (const char* name : {"lora_A", "lora_B", "lora_magnitude_vector"}) {
-      if (!module->has(name)) continue;
-      Module& adapter = (*module)[name]["default"];
+    for (Module* child : trained_children(*module)) {
+      Module& adapter = (*child)["default"];
       adapter.dtype = adapter.get("weight").dtype = adapter_dtype(*module, options, is_quantized);
     }
   }
