@@ -27,6 +27,8 @@ const std::vector<TrainerWord>& trainer_words() {
       {"--max-seq-len", {"--seq", ""}},
       {"--max-seq-length", {"--seq", ""}},
       {"--seq-len", {"--seq", ""}},
+      {"--prompt", {"--seq", ""}},
+      {"--max-new-tokens", {"--generate", ""}},
       {"--seq-length", {"--seq", ""}},
       {"--sequence-len", {"--seq", ""}},
       {"--sequence-length", {"--seq", ""}},

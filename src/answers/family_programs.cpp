@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "estimate/generation.h"
 #include "estimate/predict.h"
 #include "estimate/program.h"
 #include "io/program_text.h"
@@ -28,7 +29,7 @@ struct Way {
   std::vector<std::string> checkpoint_layers, checkpoint_save, checkpoint_save_layers;
   ExpertsImplementation experts;
   bool use_cache, padding;
-  std::int64_t seq, batch, images, target;
+  std::int64_t seq, batch, images, target, generate;
   double audio_seconds;
   std::string image_size, head, autocast;
   std::int64_t shares;
@@ -55,6 +56,7 @@ Way way_of(const Spec& spec, const Value& model_config) {
           .batch = counts_samples ? use.batch : 0,
           .images = use.images,
           .target = use.target,
+          .generate = spec.generate,
           .audio_seconds = use.audio_seconds,
           .image_size = spec.image_size,
           .head = spec.head,
@@ -150,9 +152,13 @@ class Families {
   }
 
   SharedPrograms bound(const FamilyText& family, const Spec& spec, const std::optional<Error>& passed_over) const {
+    const auto read = [&](const Spec& one) {
+      return io::read_family_text(family.text, family.name, model_config_, family_use_of(one, model_config_));
+    };
     std::vector<Program> programs;
-    programs.push_back(
-        io::read_family_text(family.text, family.name, model_config_, family_use_of(spec, model_config_)));
+    programs.push_back(read(spec));
+    if (spec.generate > 0)
+      for (Program& program : decode_programs(spec, model_config_, read)) programs.push_back(std::move(program));
     check_towers(spec, programs.front());
     if (passed_over)
       programs.front().header.emplace(

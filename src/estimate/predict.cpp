@@ -290,7 +290,11 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     if (is_made_in_parts(spec) || spec.loop != LoopKind::plain) answered.transformers = transformers.version;
     steps.divided_items = divided_items_of(answered);
     steps.loss_takes_items = takes_items(options.programs.front());
-    run_program(run, models, answered, model_config, steps, recorder);
+    if (spec.generate > 0)
+      run_generation(run, *models.front(), options.programs, answered, model_config, recorder,
+                     report.generation.emplace());
+    else
+      run_program(run, models, answered, model_config, steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
     // Where requests were repeated: the program would have let go of tensors on its way out.
     if (full.in_repetition && !options.on_event) throw NotRepeatable{};

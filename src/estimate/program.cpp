@@ -174,8 +174,10 @@ Load known_load(const Spec& spec, const Value& config, Recorder& recorder) {
 }
 
 /// The model where the program has it before it wraps it.  The result: its parameters, where they are made in parts.
-std::shared_ptr<ParameterStore> load(Run& run, Module& root, const Spec& spec, const Value& model_config,
-                                     Recorder& recorder) {
+}  // namespace
+
+std::shared_ptr<ParameterStore> load_model(Run& run, Module& root, const Spec& spec, const Value& model_config,
+                                           Recorder& recorder) {
   const std::string& model_type = model_type_of(model_config);
   const Setting<bool> on_host(run.on_host, spec.load == Load::wrapped);
   const bool whole_on_card = spec.load != Load::wrapped && spec.parallel != Parallel::zero3;
@@ -204,8 +206,6 @@ std::shared_ptr<ParameterStore> load(Run& run, Module& root, const Spec& spec, c
   if (!whole_on_card) check_weights(root);
   return nullptr;
 }
-
-}  // namespace
 
 StepOptions step_options(const Spec& spec) {
   constexpr ZeroGradPlace kPlaces[] = {ZeroGradPlace::after_step, ZeroGradPlace::before_forward,
@@ -301,9 +301,15 @@ FamilyUse family_use_of(const Spec& spec, const Value& config) {
 
 Data data_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
-  return {samples_of_pass(spec), spec.seq,        images_here(spec),
-          size.height,           size.width,      images_here(spec) == spec.images ? spec.image_tokens : std::nullopt,
-          spec.labels,           spec.target_seq, spec.audio_seconds};
+  return {samples_of_pass(spec),
+          spec.seq,
+          images_here(spec),
+          size.height,
+          size.width,
+          images_here(spec) == spec.images ? spec.image_tokens : std::nullopt,
+          spec.labels && spec.generate == 0,
+          spec.target_seq,
+          spec.audio_seconds};
 }
 
 Error no_program_of(const std::string& model_type, std::span<const std::string> names) {
@@ -326,6 +332,7 @@ std::vector<std::string> program_names(const std::string& model_type, const std:
              return name.as_text() && name.as_text()->ends_with(ending);
            });
   };
+  if (is_of_generation(head)) return {fmt::format("{}.generation", model_type)};
   if (head == kClassifies || is_named("ForSequenceClassification"))
     return {fmt::format("{}.{}", model_type, kClassifies), model_type};
   if (head == kContrasts ||
@@ -417,7 +424,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   if (spec.loop == LoopKind::reward_trainer) sizes.labels.reset();
   if (takes_pairs(spec.loop))
-    recorder.assume(
+    recorder.assume_first(
         fmt::format("a batch is {} pairs of a chosen and a rejected sample, all of one length", spec.batch));
   if (spec.loop == LoopKind::kto_trainer)
     recorder.assume("one half of the samples of a batch, or one more, is desirable");
@@ -432,7 +439,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
                                 fmt::join(stages.layers, ", ")));
     options.hooks = with_pipeline(run, models, stages, spec, model_config, assume);
   } else {
-    std::shared_ptr<ParameterStore> parts = load(run, model.root, spec, model_config, recorder);
+    std::shared_ptr<ParameterStore> parts = load_model(run, model.root, spec, model_config, recorder);
     // Its weights ask for gradients, so autocast keeps what it casts.  trl: trainer/dpo_trainer.py, __init__ (1.16.0)
     if (reference) to_device(run, reference->root, known_load(spec, model_config, recorder));
     if (!is_made_in_parts(spec)) recorder.count_trained(elements_of(trainable_parameters(model.root)));
@@ -482,7 +489,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
 }
 
 Phase phase_of(const Stage& stage) {
-  constexpr Phase kPhases[] = {Phase::forward, Phase::backward, Phase::optimizer};
+  constexpr Phase kPhases[] = {Phase::forward, Phase::backward, Phase::optimizer, Phase::prefill, Phase::decode};
   return stage.step == 0 ? Phase::load : kPhases[stage.part];
 }
 

@@ -14,6 +14,8 @@
 
 namespace tidemark {
 
+class ParameterStore;
+
 Dtype dtype_of(WeightDtype dtype);
 Phase phase_of(const Stage& stage);
 /// What its batches are of.
@@ -51,6 +53,10 @@ StepOptions step_options(const Spec& spec);
 
 /// transformers: trainer.py, Trainer._get_num_items_in_batch (floor division since 5.19, true division since 5.23)
 std::optional<Dtype> divided_items_of(const Spec& spec);
+
+/// Brings the weights onto the card, freezes, adds adapters.  The parts of those that are made in parts, else null.
+std::shared_ptr<ParameterStore> load_model(Run& run, Module& root, const Spec& spec, const Value& model_config,
+                                           Recorder& recorder);
 
 /// Loads, freezes, adds adapters, trains.  There is a model for each of the rank's stages where the model is cut into
 /// stages, and else one.

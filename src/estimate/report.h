@@ -11,7 +11,7 @@
 
 namespace tidemark {
 
-enum class Phase { load, forward, backward, optimizer, other };
+enum class Phase { load, forward, backward, optimizer, prefill, decode, other };
 
 /// The card, as far as the verdict needs it; memory/card.h has the rest.
 struct ReportCard {
@@ -179,6 +179,12 @@ struct TrainingReport {
   std::optional<std::int64_t> trained_parameters = {};  // adapters among them; none: not loaded, or cut into stages
 };
 
+/// The text that was generated.
+struct GenerationReport {
+  std::int64_t batch = 1, prompt_tokens = 0, new_tokens = 0;
+  std::int64_t cache_bytes = 0, cached_tokens = 0;  // of all samples, and of each, behind the last pass
+};
+
 struct Report {
   std::string engine = "run";  // or "predict"
   std::optional<bool> fits;    // empty when an interval lies on both sides of the card's limit
@@ -200,6 +206,7 @@ struct Report {
   std::vector<Remedy> remedies;  // of what does not fit
   std::vector<Assumption> assumptions;
   std::optional<TrainingReport> training;  // of a prediction
+  std::optional<GenerationReport> generation;
   std::map<std::string, std::string> versions;
   std::map<std::string, std::string> sources;  // of versions and of the model, where nobody said them
   ScriptInfo script;

@@ -193,6 +193,22 @@ void check_loop(const Spec& spec, const Check& check) {
   if (is_of_preferences(spec.loop)) check_preferences(spec, check);
 }
 
+/// Options that generate() has no part in, or that are unsupported beside it.
+void check_generation(const Spec& spec, const Check& check) {
+  if (spec.generate == 0) return;
+  if (!is_alone(spec))
+    check.refuse("generate", "it is supported on one GPU", "set gpus to 1, or run the program with tidemark run");
+  if (spec.images > 0)
+    check.refuse("images", "a prompt with images is unsupported", "leave it out, or run the program with tidemark run");
+  if (spec.loop != LoopKind::plain || spec.checkpointing != Checkpointing::none || spec.autocast != Autocast::none)
+    check.refuse("generate", "it trains nothing, so loop, checkpointing and autocast have no part in it",
+                 "leave them out");
+  if (spec.use_cache == UseCache::no)
+    check.refuse("use_cache", "generate() without a cache is unsupported", "leave it out");
+  if (spec.padding) check.refuse("padding", "prompts of several lengths are unsupported", "leave it out");
+  if (spec.attn == Attention::eager) check.refuse("attn", "generate() is supported with sdpa", "leave it out");
+}
+
 void check_names(const std::vector<std::string>& names, const char* field, const Check& check) {
   if (std::find(names.begin(), names.end(), "") != names.end())
     check.refuse(field, "an empty text is in every name", "leave it out, or write part of a parameter's name");
@@ -245,7 +261,7 @@ void check_bits(const QuantizationSpec& asked, const Check& check) {
 void check_quantization(const Spec& spec, const Check& check) {
   if (!spec.quantization) return;
   check_bits(*spec.quantization, check);
-  if (!spec.lora && spec.train_only.empty())
+  if (!spec.lora && spec.train_only.empty() && spec.generate == 0)
     check.refuse("quantization", "quantized weights are not trained",
                  "train adapters beside them: set lora, {} for its defaults; or name what else trains with train_only");
   if (!spec.lora &&
@@ -311,6 +327,7 @@ bool runs_as_trainer(const Spec& spec) {
 std::int64_t samples_of_pass(const Spec& spec) { return takes_pairs(spec.loop) ? 2 * spec.batch : spec.batch; }
 
 std::string head_of(const Spec& spec) {
+  if (spec.generate > 0 && spec.head == "auto") return "prefill";
   return spec.loop == LoopKind::reward_trainer && spec.head == "auto" ? "sequence_classification" : spec.head;
 }
 
@@ -345,6 +362,7 @@ void check_spec(const Spec& spec, const std::string& where) {
   check_names(spec.train_only, "train_only", check);
   check_parallel(spec, check);
   check_loop(spec, check);
+  check_generation(spec, check);
   check_checkpointing(spec, check);
   check_quantization(spec, check);
   check_dora(spec, check);

@@ -116,7 +116,7 @@ struct Spec {
   std::int64_t batch = 1, seq = 0, images = 0;
   std::string image_size = "0";
   std::optional<std::int64_t> image_tokens;
-  std::int64_t target_seq = 0;
+  std::int64_t target_seq = 0, generate = 0;
   double audio_seconds = 0;
   bool padding = false, labels = true;
   std::string moe_routing = "balanced";
@@ -341,6 +341,8 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
           0, 1 << 24));
   visit("target_seq", self.target_seq,
         whole(group, "Tokens per label of an encoder-decoder model (0: as many as seq)", 0, 1 << 24));
+  visit("generate", self.generate,
+        whole(group, "New tokens per sample by generate(); no training, and seq is the prompt", 0, 1 << 20));
   visit("audio_seconds", self.audio_seconds,
         FieldInfo{.help = "Seconds of audio per sample, at 16 kHz (0: 10 of raw audio)",
                   .placeholder = "X",

@@ -41,6 +41,8 @@ std::string_view name_of(Phase phase) {
     case Phase::forward: return "forward";
     case Phase::backward: return "backward";
     case Phase::optimizer: return "optimizer";
+    case Phase::prefill: return "prefill";
+    case Phase::decode: return "decode";
     case Phase::other: return "other";
   }
   return "other";

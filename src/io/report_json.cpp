@@ -18,7 +18,8 @@ namespace {
 Phase read_phase(ObjectReader& reader) {
   const std::string name = reader.text("phase");
   std::vector<std::string> names;
-  for (Phase phase : {Phase::load, Phase::forward, Phase::backward, Phase::optimizer, Phase::other}) {
+  for (Phase phase :
+       {Phase::load, Phase::forward, Phase::backward, Phase::optimizer, Phase::prefill, Phase::decode, Phase::other}) {
     if (name == name_of(phase)) return phase;
     names.emplace_back(name_of(phase));
   }
@@ -201,6 +202,16 @@ OutOfMemoryReport read_oom(ObjectReader reader) {
   return oom;
 }
 
+GenerationReport read_generation(ObjectReader reader) {
+  GenerationReport generation{.batch = reader.number("batch"),
+                              .prompt_tokens = reader.number("prompt_tokens"),
+                              .new_tokens = reader.number("new_tokens"),
+                              .cache_bytes = reader.number("cache_bytes"),
+                              .cached_tokens = reader.number("cached_tokens")};
+  reader.finish();
+  return generation;
+}
+
 TrainingReport read_training(ObjectReader reader) {
   TrainingReport training;
   training.model_type = reader.text("model_type");
@@ -253,6 +264,7 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
   if (reader.optional("compiling")) report.compiling = read_compiling(reader.object("compiling"));
   if (reader.optional("oom")) report.oom = read_oom(reader.object("oom"));
   if (reader.optional("training")) report.training = read_training(reader.object("training"));
+  if (reader.optional("generation")) report.generation = read_generation(reader.object("generation"));
   if (reader.optional("script")) report.script = read_script(reader.object("script"));
   read_texts("versions", reader, report.versions);
   read_texts("sources", reader, report.sources);
@@ -482,6 +494,12 @@ std::string write_report(const Report& report) {
   for (const Assumption& one : ranked_assumptions(report))
     json["assumptions"].push_back({{"what", one.what}, {"where", one.where}, {"count", one.count}});
   if (report.training) json["training"] = to_json(*report.training);
+  if (report.generation)
+    json["generation"] = {{"batch", report.generation->batch},
+                          {"prompt_tokens", report.generation->prompt_tokens},
+                          {"new_tokens", report.generation->new_tokens},
+                          {"cache_bytes", report.generation->cache_bytes},
+                          {"cached_tokens", report.generation->cached_tokens}};
   json["versions"] = report.versions;
   if (!report.sources.empty()) json["sources"] = report.sources;
   json["script"] = {{"command", report.script.command},

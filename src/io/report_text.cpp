@@ -78,7 +78,12 @@ std::string ranks_table(const std::vector<RankReport>& ranks) {
 
 std::string steps_table(const Report& report) {
   if (report.steps.empty()) return {};
-  TextTable table({"step", "forward", "backward", "optimizer", "reserved"});
+  const std::vector<Phase> phases = report.generation ? std::vector{Phase::prefill, Phase::decode}
+                                                      : std::vector{Phase::forward, Phase::backward, Phase::optimizer};
+  std::vector<std::string> titles{"step"};
+  for (const Phase phase : phases) titles.emplace_back(name_of(phase));
+  titles.emplace_back("reserved");
+  TextTable table(titles);
   // The first steps are where states appear; later ones repeat.
   const std::size_t shown = std::min(report.steps.size(), kMaxSteps);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -88,8 +93,10 @@ std::string steps_table(const Report& report) {
                                       [&](const PhaseReport& one) { return one.phase == phase; });
       return found == step.phases.end() ? std::string("-") : format_bytes(found->peak_allocated_bytes);
     };
-    table.add({fmt::format("{}", step.step), peak_of(Phase::forward), peak_of(Phase::backward),
-               peak_of(Phase::optimizer), format_bytes(step.peak_reserved_bytes)});
+    std::vector<std::string> row{fmt::format("{}", step.step)};
+    for (const Phase phase : phases) row.push_back(peak_of(phase));
+    row.push_back(format_bytes(step.peak_reserved_bytes));
+    table.add(row);
   }
   std::string text = table.text(2);
   if (report.steps.size() > shown) text += fmt::format("  … and {} more steps\n", report.steps.size() - shown);
@@ -128,14 +135,22 @@ std::string notes(const Report& report) {
 }
 
 /// "training: llama --batch 4 --lora-r 16; 41,943,040 parameters train, beside 8,030,261,248 of the model"
-std::string training_line(const TrainingReport& training) {
-  std::string text = "  training: " + training.model_type;
+std::string training_line(const TrainingReport& training, bool generates) {
+  std::string text = (generates ? "  generation: " : "  training: ") + training.model_type;
   if (const std::string options = options_of(training.options); !options.empty()) text += " " + options;
   const std::string whole = group_digits(training.parameters);
   if (!training.trained_parameters) return fmt::format("{}; {} parameters\n", text, whole);
   const std::string trained = group_digits(*training.trained_parameters);
   if (trained == whole) return fmt::format("{}; all {} parameters train\n", text, whole);
   return fmt::format("{}; {} parameters train, beside {} of the model\n", text, trained, whole);
+}
+
+/// "cache: 1.00 GiB of 2,047 tokens in each of 4 samples, 131,072 bytes per token"
+std::string cache_line(const GenerationReport& generation) {
+  const std::int64_t tokens = generation.batch * generation.cached_tokens;
+  return fmt::format("  cache: {} of {} tokens in each of {} sample{}, {} bytes per token\n",
+                     format_bytes(generation.cache_bytes), group_digits(generation.cached_tokens), generation.batch,
+                     generation.batch == 1 ? "" : "s", group_digits(generation.cache_bytes / tokens));
 }
 
 /// "torch 2.11.0 (the default), transformers 5.17.0 (/home/me/.venv)"; what was said is not repeated.
@@ -157,12 +172,13 @@ std::string report_to_text(const Report& report) {
   text += ranks_table(report.ranks);
   text += peaks_table(report);
   text += steps_table(report);
+  if (report.generation && report.generation->cached_tokens > 0) text += cache_line(*report.generation);
   const std::int64_t live = report.peak.allocated_bytes;
   text += breakdown("live at the peak", report.at_peak.by_category, live, kMaxCategories);
   text += breakdown("by module", layers_together(report.at_peak.by_module), live, kMaxModules);
   for (const Remedy& one : report.remedies)
     text += fmt::format("  would fit: {} ({})\n", change_text(one.change), format_bytes(one.device_bytes));
-  if (report.training) text += training_line(*report.training);
+  if (report.training) text += training_line(*report.training, report.generation.has_value());
   text += found(report);
   text += notes(report);
   return text;

@@ -82,6 +82,9 @@ struct Model {
   std::function<ModelOutputs(const Batch&)> forward;
   /// The same with a fused head (nn/fused_head.h); none where it is not known what comes before the head.
   std::function<ModelOutputs(const Batch&, const ScoreKinds&)> fused_forward = {};
+  /// The forward pass of one more token of each sample, `tokens` with those before it, whose keys and values are
+  /// `cache`; none but of a model that generates.
+  std::function<ModelOutputs(const Batch&, std::int64_t tokens, std::vector<Tensor> cache)> decode = {};
   /// Throws Error{bad_value} for data that the model does not take.
   std::function<BatchSizes(const Data&)> batch_sizes;
   std::optional<Stack> stack = {};     // none where it is not one

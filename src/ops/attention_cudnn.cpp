@@ -28,11 +28,11 @@ Layout matching_layout(const Layout& query, const Dims& sizes) {
 /// to 256, both types, causal or not, with and without a bias and dropout, on H200, H100 and B200
 /// (tools/trace/record_ops.py
 /// --random).
-/// Forward: 256 bytes on Hopper; on Blackwell the bits of the dropout, in tiles of 128 x 128, or nothing.
-/// Backward: the sum of dO * O per row and the gradient of the query in float32, and 256 bytes on Hopper.  With grouped
-/// heads, also the gradients of keys and values of each query head.  On Blackwell the bits of the dropout; without,
-/// when the queries or the keys fit in one tile, a second gradient of the query with its rows rounded up to 8; cuDNN
-/// 9.26 (in torch 2.15.0) only when the keys do.
+/// Forward: 256 bytes on Hopper, of one query what is said below; on Blackwell the bits of the dropout, in tiles of 128
+/// x 128, or nothing. Backward: the sum of dO * O per row and the gradient of the query in float32, and 256 bytes on
+/// Hopper.  With grouped heads, also the gradients of keys and values of each query head.  On Blackwell the bits of the
+/// dropout; without, when the queries or the keys fit in one tile, a second gradient of the query with its rows rounded
+/// up to 8; cuDNN 9.26 (in torch 2.15.0) only when the keys do.
 struct Shape {
   const Card& card;
   const Dims &q, &k, &v;
@@ -45,8 +45,24 @@ struct Shape {
 
 bool queries_count(const Run& run) { return !run.torch().cudnn_counts_tiles_of_keys; }
 
+/// Of one query on Hopper: into how many parts its keys are cut, each a block of threads of its own.  cuDNN 9.26 was
+/// asked on 132 and 78 multiprocessors, of 1 to 160 heads of keys and 256 to 131,072 keys (1,300 shapes).
+std::int64_t parts_of_keys(const Shape& shape) {
+  const std::int64_t blocks = shape.k[0] * shape.k[1], keys = shape.k[2];
+  if (keys <= 512 || 2 * blocks > shape.card.multiprocessors) return 1;
+  std::int64_t parts = 1;
+  while (parts < 64 && blocks * parts < shape.card.multiprocessors && ceil_div(keys, 2 * parts) >= 128) parts *= 2;
+  return parts;
+}
+
+/// Each part's result in float32, the sum and the maximum of each of its rows.
+std::int64_t one_query_workspace(const Shape& shape) {
+  const std::int64_t parts = parts_of_keys(shape), rows = shape.heads() * parts;
+  return parts == 1 ? 0 : round_up(rows * shape.v[3] * 4, 128) + 2 * round_up(rows * 4, 128) + 128;
+}
+
 std::int64_t forward_workspace(const Shape& shape) {
-  if (shape.is_hopper()) return shape.q[2] != 1 ? 256 : 0;
+  if (shape.is_hopper()) return shape.q[2] != 1 ? 256 : one_query_workspace(shape);
   return shape.dropout ? shape.dropout_bits() + 128 : 0;
 }
 
@@ -73,8 +89,11 @@ Tensors backward_of_cudnn(Backward& call) {
 
 AttentionResult cudnn_attention_forward(const AttentionInputs& in, bool with_log_sum_exp) {
   Run& run = in.q.run();
-  if (in.q.size(2) == 1 && in.k.size(2) > 512)
-    throw Error(Errc::unsupported, "[scaled_dot_product_attention] cuDNN's workspace for one query and over 512 keys");
+  const bool is_known = run.card().compute_capability_major == 9 && !with_log_sum_exp;
+  if (in.q.size(2) == 1 && in.k.size(2) > 512 && !is_known)
+    throw Error(Errc::unsupported,
+                "[scaled_dot_product_attention] cuDNN's workspace for one query and over 512 keys on this card", "",
+                "run the program itself with tidemark run");
   Tensor seed = empty(run, Dims{}, Dtype::int64), offset = empty(run, Dims{}, Dtype::int64);
   Dims sizes = in.q.sizes();
   sizes[-1] = in.v.size(-1);

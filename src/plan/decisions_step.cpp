@@ -69,7 +69,7 @@ std::vector<Spec> checkpointing(const Spec& spec, const Bounds&) {
 
 /// Context parallelism takes the place of torch's sdpa alone (docs/design/context-parallel.md).
 std::vector<Spec> attention(const Spec& spec, const Bounds&) {
-  if (spec.cp && spec.attn != Attention::eager) return {};
+  if (spec.generate > 0 || (spec.cp && spec.attn != Attention::eager)) return {};
   Spec other = spec;
   other.attn = spec.attn == Attention::eager ? Attention::sdpa : Attention::eager;
   return {other};
@@ -80,7 +80,7 @@ std::vector<Spec> optimizer_impl(const Spec& spec, const Bounds&) {
   using enum OptimizerImpl;
   std::vector<Spec> others;
   const bool has_one = spec.optimizer == adafactor || !is_of_torch(spec.optimizer);
-  if (has_one || spec.parallel == Parallel::gemini) return others;
+  if (has_one || spec.parallel == Parallel::gemini || spec.generate > 0) return others;
   // DeepSpeed's FusedAdam takes the place of torch's (deepspeed/runtime/engine.py, _configure_basic_optimizer).
   if (is_zero(spec.parallel)) return others;
   const bool has_fused = spec.optimizer != rmsprop;

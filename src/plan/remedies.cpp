@@ -25,13 +25,13 @@ bool checkpoint(Spec& spec) {
 }
 
 bool adapt(Spec& spec) {
-  if (spec.lora || !spec.freeze.empty() || !spec.train_only.empty()) return false;
+  if (spec.generate > 0 || spec.lora || !spec.freeze.empty() || !spec.train_only.empty()) return false;
   spec.lora.emplace().target_modules = std::string("all-linear");
   return true;
 }
 
 bool quantize(Spec& spec) {
-  if (spec.quantization || (!spec.lora && !adapt(spec))) return false;
+  if (spec.quantization || (spec.generate == 0 && !spec.lora && !adapt(spec))) return false;
   spec = decision("quantization", {}).others(spec, {}).front();
   return true;
 }

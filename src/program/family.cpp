@@ -84,7 +84,7 @@ class FamilyReader {
     }
     Program program = read_program(text_, file_, read_value_, &binding_);
     program.unread = std::move(unread);
-    if (use_.shares == 1)  // other ways may take them
+    if (use_.shares == 1 && !is_of_generation(head_))  // other ways may take them
       std::erase_if(program.inputs, [](const InputDeclaration& input) { return is_of_sharing(input.name); });
     return program;
   }

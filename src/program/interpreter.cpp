@@ -27,7 +27,9 @@ struct Interpreter::Pass {
     const TensorImpl* value;
   };
   std::vector<Left> left = {};
-  DictRef dict = {};  // of a layer that runs again
+  DictRef dict = {};               // of a layer that runs again
+  std::vector<Tensor> cache = {};  // of the pass before this one
+  std::size_t taken = 0;           // of that
 };
 
 /// What layers put into a dict that all layers of a body are given, and others take out of it (transformers 5.23.0:
@@ -76,9 +78,11 @@ Interpreter::DictRef Interpreter::made_dict() const {
   return dict;
 }
 
-ModelOutputs Interpreter::forward(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const {
+ModelOutputs Interpreter::forward(Run& run, Tensors inputs, std::vector<std::int64_t> symbols,
+                                  std::vector<Tensor> cache) const {
   const InModule scope(run, *main_.module);
   const PassRef pass = std::make_shared<Pass>(Pass{run, std::move(symbols)});
+  pass->cache = std::move(cache);
   Tensors returned = routine(main_, std::move(inputs), pass);
   ModelOutputs outputs;
   const std::vector<NamedArgument>& names = main_.body->statements.back().arguments;
@@ -88,7 +92,9 @@ ModelOutputs Interpreter::forward(Run& run, Tensors inputs, std::vector<std::int
     else if (returned[i])
       outputs.held.push_back(std::move(returned[i]));
   }
-  outputs.cache = std::move(pass->held);
+  std::erase_if(pass->cache, [](const Tensor& one) { return !one; });  // the others stay
+  outputs.cache = std::move(pass->cache);
+  std::move(pass->held.begin(), pass->held.end(), std::back_inserter(outputs.cache));
   return outputs;
 }
 
@@ -207,12 +213,34 @@ bool is_hooked(const NamedArgument& result) { return result.name.starts_with('^'
 void Interpreter::appear(const Statement& statement, Frame& frame) const {
   Tensors made;
   for (const Result& result : statement.results) {
+    if (!frame.pass->cache.empty()) {
+      made.push_back(from_cache(statement, result, frame));
+      continue;
+    }
     Dims sizes;
     for (const Expression& size : result.type.sizes) sizes.push_back(size(frame.pass->symbols));
     const Setting<bool> place(frame.run.on_host, frame.run.on_host || result.type.on_host);
     made.push_back(empty(frame.run, sizes, result.type.of_weights ? weights_ : result.type.dtype));
   }
   give(statement, frame, std::move(made));
+}
+
+/// Caches give and take their tensors in one order: layer by layer, keys before values.  What has other dimensions, as
+/// a count of tokens, stays (transformers: cache_utils.py, DynamicSlidingWindowLayer, 5.24.0).
+Tensor Interpreter::from_cache(const Statement& statement, const Result& result, Frame& frame) const {
+  Pass& pass = *frame.pass;
+  const auto is_alike = [&](const Tensor& one) { return one && one.dims() == std::ssize(result.type.sizes); };
+  const auto first = pass.cache.begin() + static_cast<std::ptrdiff_t>(pass.taken);
+  const auto found = std::find_if(first, pass.cache.end(), is_alike);
+  if (found == pass.cache.end()) fail(statement, "a cache of more tensors than the pass before this one holds");
+  pass.taken = static_cast<std::size_t>(found - pass.cache.begin()) + 1;
+  Tensor tensor = std::move(*found);
+  found->reset();
+  const Dims said = said_sizes(result, tensor, frame);
+  if (said != tensor.sizes())
+    fail(statement, fmt::format("the cache has [{}] here, and [{}] in the program", fmt::join(tensor.sizes(), ", "),
+                                fmt::join(said, ", ")));
+  return tensor;
 }
 
 Tensor Interpreter::taken(const Statement& statement, const Frame& frame, const Argument& argument) const {

@@ -20,7 +20,9 @@ class Interpreter {
   ~Interpreter();
 
   /// From the inputs in the order of the main body's parameters, and the values of the program's symbols.
-  ModelOutputs forward(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const;
+  /// `cache`: what the pass before this one held, which stands where the program says "unseen".
+  ModelOutputs forward(Run& run, Tensors inputs, std::vector<std::int64_t> symbols,
+                       std::vector<Tensor> cache = {}) const;
   /// Of a main body that begins with a call: what that gives (nn/fused_head.h).
   Tensors backbone(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const;
 
@@ -43,6 +45,7 @@ class Interpreter {
   void begin(Frame& frame, Tensors inputs) const;
   void repeat(const Statement& statement, Frame& frame) const;
   void appear(const Statement& statement, Frame& frame) const;
+  Tensor from_cache(const Statement& statement, const Result& result, Frame& frame) const;
   /// A value that goes to another body; an error where it is done with.
   Tensor taken(const Statement& statement, const Frame& frame, const Argument& argument) const;
   void leave(const Statement& statement, Frame& frame) const;

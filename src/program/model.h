@@ -46,4 +46,8 @@ const Program& program_for(std::span<const Program> programs, const Context& con
 std::unique_ptr<Model> make_program_model(const Program& program, const Context& context, Dtype weights,
                                           bool checks_sizes, std::optional<Dtype> computed = {});
 
+/// Lets a model of a prompt's program generate tokens by `programs`, which outlive it: each from as many tokens on as
+/// its size S was bound to.
+void add_decode(Model& model, std::span<const Program> programs, const Context& context, Dtype weights);
+
 }  // namespace tidemark

@@ -123,6 +123,9 @@ struct InputDeclaration {
   TensorType type;
 };
 
+/// Heads of the two programs that generate() calls.
+inline bool is_of_generation(std::string_view head) { return head == "prefill" || head == "decode"; }
+
 /// What the batches of GPUs that share the tokens of a sample have besides.
 inline bool is_of_sharing(std::string_view input) { return input == "position_ids" || input == "shift_labels"; }
 

@@ -4,7 +4,7 @@
 usage: PYTHONHASHSEED=0 tidemark run --gpu h100-80gb --memory 1000TB --keep-going -- python tools/capture/ship.py FOLDER [--add-text] [--add-ways N] [MODEL_TYPE ...]
 
 FOLDER is data/programs; without model types, all that transformers can train and that are not there yet.  MODEL_TYPE.sequence_classification is the
-family with a score for each class, MODEL_TYPE.contrastive that of images and their captions.  With --add-text only the program without images is captured, and put behind what is there; with --add-ways the programs of
+family with a score for each class, MODEL_TYPE.contrastive that of images and their captions, MODEL_TYPE.generation what generate() calls.  With --add-text only the program without images is captured, and put behind what is there; with --add-ways the programs of
 the ways from number N on (families.json, the first is 0).
 """
 
@@ -25,6 +25,9 @@ SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "mixtral", "opt", "ph
 # Models with images that are trained on text alone, too: a program of that stands behind the one of images.
 SEEING = {"gemma3", "gemma4", "glm4v", "internvl", "llama4", "llava", "llava_next", "mistral3", "mllama", "paligemma", "qwen2_5_vl", "qwen2_vl", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe"}
 
+GENERATION = "generation"  # a prompt, and one more token beside the cache: two programs of a family
+PHASES = ("prefill", "decode")
+
 # Held for the places and the scratch memory of images; sizes of parameters alone where there are none.
 SIZES_OF_IMAGES = re.compile(r"(^|\.)(image|patch)_size$")
 
@@ -35,6 +38,10 @@ def family_text(model_type, head, overrides, shipped, layers, held, flags, only_
     from tidemark.capture.family import Family
     from tiny import merged, tiny
 
+    if head == GENERATION:
+        given = (overrides, shipped, layers, held, flags)
+        return "\n".join(family_text(model_type, phase, *given, first_way=first_way) for phase in PHASES)
+
     def of(way, sees=True, is_first=False):
         keys = merged(tiny(model_type, overrides), way)
         if head == "sequence_classification" and keys.get("pad_token_id") is None:  # without one it takes single samples
@@ -44,7 +51,7 @@ def family_text(model_type, head, overrides, shipped, layers, held, flags, only_
 
     ways = list(enumerate(shipped if isinstance(shipped, list) else [shipped]))[first_way:]
     usual = [] if only_text else [of(way, is_first=number == 0) for number, way in ways]
-    of_text = [of(way, sees=False) for _, way in ways if only_text or model_type in SEEING]
+    of_text = [of(way, sees=False) for _, way in ways if only_text or (model_type in SEEING and head not in PHASES)]
     return "\n".join([*usual, *of_text])
 
 

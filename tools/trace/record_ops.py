@@ -3,7 +3,7 @@
 
 usage: record_ops.py --tidemark TIDEMARK --python PYTHON --out FOLDER [--only OPERATION ...] [--random COUNT SEED]
 
-PYTHON has torch.  The cases are in ops_cases.py, expert_cases.py, selection_cases.py, complex_cases.py, image_cases.py, loss_cases.py, speech_cases.py and attention_cases.py, or, with --random, are drawn at random: for
+PYTHON has torch.  The cases are in ops_cases.py, expert_cases.py, generation_cases.py, selection_cases.py, complex_cases.py, image_cases.py, loss_cases.py, speech_cases.py and attention_cases.py, or, with --random, are drawn at random: for
 TIDEMARK_RECORDINGS=FOLDER golden_ops, which proves rules on shapes that they were not found on.  One process per card;
 a call that PyTorch refuses is told and left out.  FOLDER/OPERATION.json gets one line per case:
 
@@ -33,6 +33,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import attention_cases
 import complex_cases  # noqa: F401
 import expert_cases  # noqa: F401
+import generation_cases  # noqa: F401
 import image_cases  # noqa: F401
 import loss_cases  # noqa: F401
 import ops_cases

@@ -9,6 +9,7 @@ import inspect
 
 import torch
 
+from .generation import DECODE, PREFILL, add_prompt, add_token
 from .mistakes import Mistake
 from .pictures import add_images, add_samples, add_sounds, add_spectrograms, add_utterances, says_how
 from .recorder import is_tensor
@@ -122,6 +123,10 @@ def batch_of(model, head, shape, device, padded=False):
         maker.batch["labels"] = maker.whole(shape.batch)
     elif head == "FEATURES" and "input_ids" not in maker.takes:  # of images alone: transformers/models/dinov3_vit
         add_samples(maker)
+    elif head == PREFILL:
+        add_prompt(maker)
+    elif head == DECODE:
+        add_token(maker)
     elif head == "CONTRASTIVE":
         maker.text()
         add_spectrograms(maker) if "is_longer" in maker.takes else add_samples(maker)

@@ -21,6 +21,7 @@ from .dtypes import follow
 from .experts import WAYS, chooses, shares_of, unevenly, unlike
 from .floats import without_floats
 from .folding import fold
+from .generation import PHASES
 from .header import MERGES, Header, sees, width_of
 from .keys import at, changed, is_whole, leaves_of, share_of, window_beside, without_names_of_labels, written
 from .layers import FEWEST_ROUNDS, Layers
@@ -108,6 +109,8 @@ class Family:
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         experts = self._ways_of_experts()[: 1 if is_rare else None]
         ways = [Way(attention, cache, experts=how) for how in experts for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
+        if self.trained_for in PHASES:
+            ways = ways[:1]
         ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa" and way.experts == experts[0]]
         if positions:
             ways = [way._replace(padding=False) for way in ways] + [way._replace(padding=True) for way in ways if not way.positions and way.experts == experts[0]]

@@ -5,6 +5,7 @@ import re
 import torch
 
 from . import config_keys
+from .generation import PHASES
 from .keys import Defaults, at, changed, is_whole, leaves_of, makers_of_defaults, parts_of, without, written
 from .models import FEATURES, classes_of
 from .orders import letters_of, older_kinds
@@ -51,7 +52,7 @@ class Header:
         sizes = {name: value for name, value in first.sizes.items() if name not in family.axes.names()}
         sizes |= {"skew": 0} if any(r.shares for *_, captures in self.merged for r in captures) else {}  # of what `routed` says (src/program/routed.h)
         yield from [("tidemark-program", "1"), ("model_type", family.kind), ("class", self.root.name), *self._heads(), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0])]
-        yield from [("training", "true"), ("device", "cuda"), *([("looks", "true")] if sees(first) else []), *([("half_images", "true")] if family.sees_images else [])]
+        yield from [("training", written(family.trained_for not in PHASES)), ("device", "cuda"), *([("looks", "true")] if sees(first) else []), *([("half_images", "true")] if family.sees_images else [])]
         yield from [("by_chance", " ".join(sorted(first.by_chance)))] if first.by_chance else []
         yield from [("T", "bfloat16"), *(("without", why) for why in without), *([("dtypes", family.dtypes)] if family.dtypes else [])]
         yield from [("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(family.draws))), ("unsolved", "0")]
@@ -59,10 +60,14 @@ class Header:
     def _heads(self):
         """What the class is trained for, and the classes that are trained in its place where a configuration names them."""
         family, trained = self.family, self.root.name
+        model = family.source(family.base, family.usual).make(torch.bfloat16, family.device)
+        if family.trained_for in PHASES:
+            yield "head", family.trained_for.lower()
+            yield from told_of(model)
+            return
         classes = classes_of(family.kind)
         heads = [head.lower() for head, names in classes.items() if trained in names and head != FEATURES][:1]
         yield from (("head", head) for head in heads)
-        model = family.source(family.base, family.usual).make(torch.bfloat16, family.device)
         if heads and heads[0] not in OF_LANGUAGE and loss_takes_items(model):  # those of language do (src/estimate/predict.cpp, takes_items)
             yield "loss_takes_items", "true"
         yield from told_of(model)

@@ -13,6 +13,7 @@ from collections import Counter
 import torch
 
 from .batches import Batch, Shape, batch_of
+from .generation import PHASES
 from .mistakes import Mistake
 from .settings import parts_of
 
@@ -122,6 +123,8 @@ def class_of(config, keys, head, where):
 
     kind = config.model_type
     of = {h: names[0] for h, names in classes_of(kind).items()}
+    if head is not None and head.upper() in PHASES:
+        return _generating(of, kind, where), head.upper()
     if head is not None:
         wanted = head.upper()
         if wanted not in of:
@@ -134,6 +137,17 @@ def class_of(config, keys, head, where):
             raise Mistake(f"{where}: transformers has no model with a loss for {kind}")
     cls = getattr(transformers, of[wanted])
     return (_with_loss_of_features(cls) if wanted == FEATURES else cls), wanted
+
+
+def _generating(of, kind, where):
+    """The class that generate() is called of."""
+    import transformers
+
+    classes = (getattr(transformers, of[head]) for head in ("IMAGE_TEXT_TO_TEXT", "CAUSAL_LM") if head in of)
+    found = next((cls for cls in classes if cls.can_generate()), None)
+    if found is None:
+        raise Mistake(f"{where}: transformers generates no text by a model of type {kind}")
+    return found
 
 
 def from_configuration(keys, where, head=None, attention=None, cache=None, padded=False, experts=None):
@@ -160,7 +174,7 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
             model = cls._from_config(config, dtype=dtype, **chosen)
         model.tie_weights()  # which is left out where weights get no initial values
         model.of_whole = whole if whole != kind else ""
-        return model.to(device).train()  # torch.Tensor(…) takes no notice of the device around it: models/wav2vec2
+        return model.to(device).train(known_as not in PHASES)  # torch.Tensor(…) takes no notice of the device around it: models/wav2vec2
 
     config = transformers.AutoConfig.for_model(**keys)
     known_as = class_of(config, keys, head, where)[1]

@@ -6,6 +6,7 @@
 #include "ops/einsum.h"
 #include "ops/in_place.h"
 #include "ops/loss.h"
+#include "ops/membership.h"
 #include "ops/normalization.h"
 #include "ops/pointwise.h"
 #include "ops/selection.h"
@@ -419,12 +420,24 @@ const std::vector<NamedCall> kOthers = {
      }},
 };
 
+const std::vector<NamedCall> kGeneration = {
+    {"any_or_all", [](Inputs& in, const Arguments& a,
+                      Run&) { return any_or_all(a.text("name") == "any" ? "aten::any" : "aten::all", in[0]); }},
+    {"any_in_rows", unary<any_in_rows>},
+    {"isin", binary<isin>},
+    {"attention_one_query",
+     [](Inputs& in, const Arguments&, Run&) {
+       const bool grouped = in.tensors[0].size(1) != in.tensors[1].size(1);
+       return scaled_dot_product_attention(in[0], in[1], in[2], {}, {.enable_gqa = grouped});
+     }},
+};
+
 }  // namespace
 
 std::vector<NamedCall> named_calls() {
   std::vector<NamedCall> calls;
-  for (const auto* group :
-       {&kViews, &kElementwise, &kIndexing, &kExperts, &kPointwise, &kSelection, &kImages, &kSpeech, &kOthers})
+  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kExperts, &kPointwise, &kSelection, &kImages, &kSpeech,
+                            &kGeneration, &kOthers})
     calls.insert(calls.end(), group->begin(), group->end());
   return calls;
 }

@@ -1,0 +1,107 @@
+#include "estimate/generation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "estimate/program.h"
+#include "generation/greedy.h"
+#include "program/model.h"
+
+namespace tidemark {
+namespace {
+
+Spec of_token(Spec spec, std::int64_t tokens) {
+  spec.head = "decode";
+  spec.seq = tokens;
+  return spec;
+}
+
+bool has_input(const Program& program, std::string_view name) {
+  return std::any_of(program.inputs.begin(), program.inputs.end(),
+                     [&](const InputDeclaration& input) { return input.name == name; });
+}
+
+/// A token's key in text_config, else in the whole configuration.
+const Value* token_of(const Value& config, std::string_view name) {
+  const Value* text = config.find("text_config");
+  const Value* own = text && text->as_map() ? text->find(name) : nullptr;
+  return own ? own : config.find(name);
+}
+
+bool is_null(const Value* value) { return value && value->is_null(); }
+
+std::int64_t eos_tokens(const Value& config) {
+  const Value* eos = token_of(config, "eos_token_id");
+  if (is_null(eos)) return 0;
+  const Value::List* several = eos ? eos->as_list() : nullptr;
+  return several ? std::ssize(*several) : 1;
+}
+
+}  // namespace
+
+std::int64_t prompt_tokens(const Spec& spec, const Value& model_config) {
+  if (spec.seq > 0) return spec.seq;
+  const std::int64_t most = text_length(model_config, 0);
+  return most > spec.generate ? most - spec.generate : most;
+}
+
+std::vector<Program> decode_programs(const Spec& spec, const Value& model_config,
+                                     const std::function<Program(const Spec&)>& bound) {
+  std::vector<Program> programs;
+  std::int64_t first = prompt_tokens(spec, model_config) + 1;
+  const std::int64_t last = first + spec.generate - 2;
+  if (last < first) return programs;
+  programs.push_back(bound(of_token(spec, first)));
+  const Program longest = bound(of_token(spec, last));
+  while (programs.back().main != longest.main) {  // past a window
+    std::int64_t same = first, other = last;
+    while (other - same > 1) {
+      const std::int64_t middle = same + (other - same) / 2;
+      (bound(of_token(spec, middle)).main == programs.back().main ? same : other) = middle;
+    }
+    programs.push_back(bound(of_token(spec, first = other)));
+  }
+  return programs;
+}
+
+void run_generation(Run& run, Model& model, std::span<const Program> programs, const Spec& spec,
+                    const Value& model_config, Recorder& recorder, GenerationReport& report) {
+  const Value* const pad = token_of(model_config, "pad_token_id");
+  const Generation generation{.batch = spec.batch,
+                              .prompt_tokens = prompt_tokens(spec, model_config),
+                              .new_tokens = spec.generate,
+                              .has_position_ids = has_input(programs.front(), "position_ids"),
+                              .has_bos = !is_null(token_of(model_config, "bos_token_id")),
+                              .has_pad = pad && !is_null(pad),
+                              .eos_tokens = eos_tokens(model_config)};
+  report = {.batch = generation.batch, .prompt_tokens = generation.prompt_tokens, .new_tokens = generation.new_tokens};
+  add_decode(model, programs.subspan(1), context_of(spec, model_config), dtype_of(spec.dtype));
+  Data data = data_of(spec);
+  data.seq = generation.prompt_tokens;
+  model.batch_sizes(data);
+  load_model(run, model.root, spec, model_config, recorder);
+  recorder.end_phase(0, Phase::load);
+  recorder.assume_first(fmt::format(
+      "generate() takes the most likely token, max_new_tokens={}, and no text ends before that; the cache grows with "
+      "each token (DynamicCache)",
+      spec.generate));
+  if (spec.batch > 1) recorder.assume("all prompts are of one length, so that none is padded");
+  std::optional<GenerationPhase> phase;
+  const auto end_phase = [&] {
+    if (phase) recorder.end_phase(1, *phase == GenerationPhase::prefill ? Phase::prefill : Phase::decode);
+  };
+  run.stage = {1, 3};
+  const std::int64_t cache_bytes = generate_greedily(run, model, generation, [&](GenerationPhase next) {
+    end_phase();
+    phase = next;
+    run.stage.part = 3 + static_cast<int>(next);
+  });
+  end_phase();
+  run.end();
+  report.cache_bytes = cache_bytes;
+  report.cached_tokens = generation.prompt_tokens + generation.new_tokens - 1;
+}
+
+}  // namespace tidemark
