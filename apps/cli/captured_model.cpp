@@ -7,6 +7,7 @@
 
 #include "active_python.h"
 #include "base/error.h"
+#include "estimate/generation.h"
 #include "estimate/program.h"
 #include "io/program_text.h"
 #include "process.h"
@@ -60,6 +61,10 @@ Finished capture(const ActivePython& python, std::vector<std::string> words, con
 Program captured_model(const Spec& spec, const Value& model_config, const std::filesystem::path& config,
                        const std::string& refusal, const Environment& environment) {
   const std::string& model_type = model_type_of(model_config);
+  if (spec.generate > 0) {
+    const Error error = no_generation_of(model_type);
+    throw Error(error.code(), refusal.empty() ? error.message() : refusal, error.where(), error.hint());
+  }
   const auto python = active_python(environment);
   if (config.empty()) refuse(model_type, refusal, "it stands in no file of its own");
   if (const std::string why = what_lacks(python, {"torch", "transformers"}); !why.empty())

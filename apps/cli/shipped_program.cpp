@@ -52,7 +52,8 @@ std::vector<answers::TextOf> shipped_families(const Spec& spec, const Value& mod
 std::map<std::string, std::vector<std::string>> shipped_model_types() {
   std::map<std::string, std::vector<std::string>> types;
   for (const fs::path& program : files()) {
-    const std::string name = program.filename().string(), head = head_of(program);
+    const std::string name = program.filename().string();
+    const std::string head = name.ends_with(".generation") ? "generation" : head_of(program);
     std::vector<std::string>& heads = types[name.substr(0, name.find('.'))];
     if (!head.empty() && std::find(heads.begin(), heads.end(), head) == heads.end()) heads.push_back(head);
   }

@@ -48,6 +48,8 @@ class SpecOptions(TypedDict, total=False):
     """Tokens per sample, those of images included; of raw audio, its samples (0: 2048, or what the model takes if that is less)"""
     target_seq: int
     """Tokens per label of an encoder-decoder model (0: as many as seq)"""
+    generate: int
+    """New tokens per sample by generate(); no training, and seq is the prompt"""
     audio_seconds: float
     """Seconds of audio per sample, at 16 kHz (0: 10 of raw audio)"""
     images: int

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/number.h"
+#include "estimate/generation.h"
 #include "estimate/predict.h"
 #include "estimate/program.h"
 #include "io/card_as_asked.h"
@@ -110,6 +111,7 @@ Question read_question(const Value& asked, const Data& data) {
                     .sources = {}};
   take_sources(question, asked);
   std::vector<TextOf> families = families_of(asked, spec, data.programs);
+  if (families.empty() && spec.generate > 0) throw no_generation_of(model_type_of(spec.model));
   if (families.empty()) throw NotCaptured(no_program_of(model_type_of(spec.model), data.programs.names));
   take_programs(question, std::move(families));
   return question;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "estimate/program.h"
 #include "generation/greedy.h"
 #include "program/model.h"
@@ -14,6 +13,9 @@ namespace {
 
 Spec of_token(Spec spec, std::int64_t tokens) {
   spec.head = "decode";
+  // transformers: generation/utils.py, GenerationMixin._optimize_model_for_decode (5.24.0)
+  if (spec.experts_implementation == ExpertsImplementation::grouped_mm)
+    spec.experts_implementation = ExpertsImplementation::batched_mm;
   spec.seq = tokens;
   return spec;
 }
@@ -40,6 +42,11 @@ std::int64_t eos_tokens(const Value& config) {
 }
 
 }  // namespace
+
+Error no_generation_of(const std::string& model_type) {
+  return Error(Errc::unsupported, fmt::format("no program of {} generates text", model_type), "generate",
+               "run generate() itself: tidemark run -- python examples/generate.py config.json");
+}
 
 std::int64_t prompt_tokens(const Spec& spec, const Value& model_config) {
   if (spec.seq > 0) return spec.seq;
@@ -77,7 +84,8 @@ void run_generation(Run& run, Model& model, std::span<const Program> programs, c
                               .has_pad = pad && !is_null(pad),
                               .eos_tokens = eos_tokens(model_config)};
   report = {.batch = generation.batch, .prompt_tokens = generation.prompt_tokens, .new_tokens = generation.new_tokens};
-  add_decode(model, programs.subspan(1), context_of(spec, model_config), dtype_of(spec.dtype));
+  const Context context = context_of(of_token(spec, 1), model_config);
+  add_decode(model, programs.subspan(1), context, dtype_of(spec.dtype));
   Data data = data_of(spec);
   data.seq = generation.prompt_tokens;
   model.batch_sizes(data);

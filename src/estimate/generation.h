@@ -2,14 +2,19 @@
 #pragma once
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "estimate/recorder.h"
 #include "estimate/spec.h"
 #include "nn/model.h"
 #include "program/program.h"
 
 namespace tidemark {
+
+/// Error{unsupported} of a model type whose programs train alone.
+Error no_generation_of(const std::string& model_type);
 
 /// Tokens of a prompt: as asked for, else as many as the model takes beside the new ones, kUsualTokens at most.
 std::int64_t prompt_tokens(const Spec& spec, const Value& model_config);

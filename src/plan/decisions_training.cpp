@@ -63,7 +63,7 @@ std::vector<Spec> quantization(const Spec& spec, const Bounds& bounds) {
         spec.quantization->load_in_8bit == packed.load_in_8bit)
       continue;
     Spec& other = others.emplace_back(spec);
-    if (!spec.lora) other.lora.emplace().target_modules = std::string("all-linear");
+    if (!spec.lora && spec.generate == 0) other.lora.emplace().target_modules = std::string("all-linear");
     other.quantization = packed;
   }
   return others;

@@ -57,7 +57,7 @@ def test_prompt_fills_positions_by_default(ask):
 
 def test_cache_that_is_too_large_names_the_phase(tidemark, folders):
     (folders / "work/config.json").write_text(json.dumps({**LLAMA, "max_position_embeddings": 1 << 20}))
-    options = ["--gpu", "rtx-4090", "--memory", "2GiB", "--batch", "64", "--prompt", "8192", "--generate", "4096"]
+    options = ["--gpu", "rtx-4090", "--memory", "1500MiB", "--batch", "512", "--prompt", "16", "--generate", "3000"]
     done = tidemark("predict", "config.json", *options)
     assert done.returncode == 1 and "does not fit" in done.stdout
     assert "decode" in done.stdout.splitlines()[0]
@@ -68,14 +68,14 @@ def test_cache_that_is_too_large_names_the_phase(tidemark, folders):
     [
         (["--generate", "8", "--gpus", "2", "--parallel", "ddp"], USAGE, "on one GPU"),
         (["--generate", "8", "--loop", "sft_trainer"], USAGE, "it trains nothing"),
-        (["--generate", "8", "--no-use-cache"], USAGE, "without a cache"),
+        (["--generate", "8", "--use-cache", "false"], USAGE, "without a cache"),
     ],
 )
 def test_refusal_names_the_option(ask, options, code, text):
-    assert text in refused(ask(*options)[0], code)
+    refused(ask(*options)[0], code, text)
 
 
 def test_family_without_program_names_run(tidemark, folders):
     (folders / "work/config.json").write_text(json.dumps({"model_type": "bloom"}))
-    done = tidemark("predict", "config.json", "--gpu", "h100-80gb", "--generate", "8", env={"PATH": ""})
-    assert "tidemark run" in refused(done, UNSUPPORTED)
+    done = tidemark("predict", "config.json", "--gpu", "h100-80gb", "--generate", "8")
+    refused(done, UNSUPPORTED, "no program of bloom generates text", "tidemark run")

@@ -21,7 +21,7 @@ from .dtypes import follow
 from .experts import WAYS, chooses, shares_of, unevenly, unlike
 from .floats import without_floats
 from .folding import fold
-from .generation import PHASES
+from .generation import DECODE, PHASES
 from .header import MERGES, Header, sees, width_of
 from .keys import at, changed, is_whole, leaves_of, share_of, window_beside, without_names_of_labels, written
 from .layers import FEWEST_ROUNDS, Layers
@@ -110,13 +110,16 @@ class Family:
         experts = self._ways_of_experts()[: 1 if is_rare else None]
         ways = [Way(attention, cache, experts=how) for how in experts for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
         if self.trained_for in PHASES:
-            ways = ways[:1]
+            how = "batched_mm" if (self.trained_for, experts[0]) == (DECODE, "grouped_mm") else experts[0]  # transformers 5.24.0: generation/utils.py, _optimize_model_for_decode
+            ways = [way._replace(experts=how) for way in ways if way.cache is not False and way.experts == experts[0]]
         ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa" and way.experts == experts[0]]
         if positions:
             ways = [way._replace(padding=False) for way in ways] + [way._replace(padding=True) for way in ways if not way.positions and way.experts == experts[0]]
         self.by_chance = None
         self.looks, self.reads, self.few, self.dtypes, self.minded, self.has_grids, self.has_windows = {}, Reads(), {}, None, set(), False, False
         for way in ways:
+            if self.looks and self.trained_for in PHASES:  # the usual way alone
+                break
             try:
                 self.looks[way] = self.look(self.base, way)
                 self._read(way)

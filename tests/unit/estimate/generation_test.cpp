@@ -8,7 +8,7 @@
 namespace tidemark {
 namespace {
 
-Spec spec_with(const char* keys) { return read_spec(io::value_from_json(keys, "test")); }
+Spec spec_of_generation(const char* keys) { return read_spec(io::value_from_json(keys, "test")); }
 Value config_of(const char* text) { return io::value_from_json(text, "config.json"); }
 
 /// Programs whose main body changes past `windows`, and how often one is read.
@@ -38,19 +38,19 @@ std::vector<std::int64_t> starts_of(const Spec& spec, Bound& bound) {
 
 TEST(DecodePrograms, OneHoldsWithoutWindow) {
   Bound bound;
-  EXPECT_EQ(starts_of(spec_with(R"({"seq": 100, "generate": 1000})"), bound), std::vector<std::int64_t>{101});
+  EXPECT_EQ(starts_of(spec_of_generation(R"({"seq": 100, "generate": 1000})"), bound), std::vector<std::int64_t>{101});
 }
 
 TEST(DecodePrograms, EachWindowBeginsAnother) {
   Bound bound{{128, 300}};
-  const auto starts = starts_of(spec_with(R"({"seq": 100, "generate": 400})"), bound);
+  const auto starts = starts_of(spec_of_generation(R"({"seq": 100, "generate": 400})"), bound);
   EXPECT_EQ(starts, (std::vector<std::int64_t>{101, 129, 301}));
   EXPECT_LT(bound.reads, 30);
 }
 
 TEST(DecodePrograms, WindowAtEitherEnd) {
   Bound first{{101}}, last{{198}}, behind{{199}};
-  const Spec spec = spec_with(R"({"seq": 100, "generate": 100})");  // the last pass has 199 tokens
+  const Spec spec = spec_of_generation(R"({"seq": 100, "generate": 100})");  // the last pass has 199 tokens
   EXPECT_EQ(starts_of(spec, first), (std::vector<std::int64_t>{101, 102}));
   EXPECT_EQ(starts_of(spec, last), (std::vector<std::int64_t>{101, 199}));
   EXPECT_EQ(starts_of(spec, behind), std::vector<std::int64_t>{101});
@@ -58,22 +58,22 @@ TEST(DecodePrograms, WindowAtEitherEnd) {
 
 TEST(DecodePrograms, PromptGivesTheOnlyToken) {
   Bound bound;
-  EXPECT_TRUE(starts_of(spec_with(R"({"seq": 100, "generate": 1})"), bound).empty());
+  EXPECT_TRUE(starts_of(spec_of_generation(R"({"seq": 100, "generate": 1})"), bound).empty());
   EXPECT_EQ(bound.reads, 0);
 }
 
 TEST(PromptTokens, DefaultLeavesRoomForNewOnes) {
   const Value config = config_of(R"({"max_position_embeddings": 1024})");
-  EXPECT_EQ(prompt_tokens(spec_with(R"({"generate": 24})"), config), 1000);
-  EXPECT_EQ(prompt_tokens(spec_with(R"({"generate": 24, "seq": 7})"), config), 7);
-  EXPECT_EQ(prompt_tokens(spec_with(R"({"generate": 24})"), config_of("{}")), 2024);
+  EXPECT_EQ(prompt_tokens(spec_of_generation(R"({"generate": 24})"), config), 1000);
+  EXPECT_EQ(prompt_tokens(spec_of_generation(R"({"generate": 24, "seq": 7})"), config), 7);
+  EXPECT_EQ(prompt_tokens(spec_of_generation(R"({"generate": 24})"), config_of("{}")), 2024);
 }
 
 class RefusedBesideGenerate : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(RefusedBesideGenerate, NamesTheField) {
   try {
-    spec_with(GetParam().first);
+    spec_of_generation(GetParam().first);
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_NE(error.where().find(GetParam().second), std::string::npos) << error.where();
