@@ -52,6 +52,7 @@ environments() {
   if [ "$part" = --all ]; then
     python3 tools/environment.py .venv-torch-2.11 tools/requirements/torch-2.11.txt
     python3 tools/environment.py .venv-torch-2.6 tools/requirements/torch-2.6.txt
+    python3 tools/environment.py .venv-vllm-0.33 tools/requirements/vllm-0.33.txt
     # The older of the published runs were made with this transformers (validation/xmem/README.md).
     transformers_beside .venv-torch-2.6 4.51.3
     transformers_beside .venv 5.17.0

@@ -61,6 +61,36 @@ Status copy_async(void* to, const void* from, std::size_t bytes, const void* str
   return 0;
 }
 
+/// Where the allocation of `pointer` begins, or how large it is (CU_POINTER_ATTRIBUTE_RANGE_…); of the card's own.
+bool give_range(void* data, bool size, DevicePointer pointer) {
+  void* start = nullptr;
+  std::size_t bytes = 0;
+  if (!device_memory().find(reinterpret_cast<void*>(pointer), &start, &bytes)) return false;
+  if (size)
+    *static_cast<std::size_t*>(data) = bytes;
+  else
+    *static_cast<DevicePointer*>(data) = reinterpret_cast<DevicePointer>(start);
+  return true;
+}
+
+/// CUpointer_attribute `which`.  Pinned host memory has the same address on the device, which Triton's launcher asks
+/// for (CUDA Driver API 13.0, "Unified Addressing").
+bool give_pointer_attribute(void* data, int which, DevicePointer pointer, const abi::PointerAttributes& found) {
+  if (found.type == abi::MemoryType::unregistered) return false;
+  switch (which) {
+    case 1: *static_cast<void**>(data) = context_of(found.device); return true;  // CU_POINTER_ATTRIBUTE_CONTEXT
+    case 2: *static_cast<unsigned*>(data) = found.type == abi::MemoryType::host ? 1 : 2; return true;  // _MEMORY_TYPE
+    case 3: *static_cast<DevicePointer*>(data) = pointer; return true;                              // _DEVICE_POINTER
+    case 4: *static_cast<void**>(data) = found.host_pointer; return found.host_pointer != nullptr;  // _HOST_POINTER
+    case 8: *static_cast<bool*>(data) = found.type == abi::MemoryType::managed; return true;        // _IS_MANAGED
+    case 9: *static_cast<int*>(data) = found.device; return true;                                   // _DEVICE_ORDINAL
+    case 11:
+    case 12: return give_range(data, which == 12, pointer);  // _RANGE_START_ADDR, _RANGE_SIZE
+    case 13: *static_cast<bool*>(data) = true; return true;  // _MAPPED
+    default: return false;
+  }
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -82,6 +112,8 @@ Status cudaFree(void*);
 Status cudaHostAlloc(void**, std::size_t, unsigned);
 Status cudaFreeHost(void*);
 Status cudaDeviceSynchronize();
+Status cudaDeviceGetPCIBusId(char*, int, int);
+Status cudaPointerGetAttributes(void*, const void*);
 
 Status cuInit(unsigned) { return 0; }
 Status cuDriverGetVersion(int* version) {
@@ -128,8 +160,9 @@ Status cuDeviceGetName(char* name, int length, int) {
   std::strncpy(name, card().name.c_str(), static_cast<std::size_t>(length));
   return 0;
 }
-Status cuDeviceGetUuid(void* uuid, int) {
-  std::memcpy(uuid, "tidemark-virtual", 16);
+Status cuDeviceGetUuid(void* uuid, int device) {
+  const auto bytes = device_uuid(device);
+  std::memcpy(uuid, bytes.data(), bytes.size());
   return 0;
 }
 Status cuDeviceGetUuid_v2(void* uuid, int device) { return cuDeviceGetUuid(uuid, device); }
@@ -146,10 +179,7 @@ Status cuDeviceComputeCapability(int* major, int* minor, int) {
   *minor = attribute(76);
   return 0;
 }
-Status cuDeviceGetPCIBusId(char* text, int length, int) {
-  std::strncpy(text, "0000:01:00.0", static_cast<std::size_t>(length));
-  return 0;
-}
+Status cuDeviceGetPCIBusId(char* text, int length, int device) { return cudaDeviceGetPCIBusId(text, length, device); }
 
 Status cuDevicePrimaryCtxRetain(void** context, int device) {
   if (device < 0 || device >= device_count()) return abi::kInvalidDevice;
@@ -281,18 +311,9 @@ Status cuGreenCtxStreamCreate(void**, void*, unsigned, int) { return abi::kNotSu
 Status cuCtxFromGreenCtx(void**, void*) { return abi::kNotSupported; }
 
 Status cuPointerGetAttribute(void* data, int which, DevicePointer pointer) {
-  if (!device_memory().owns(reinterpret_cast<void*>(pointer))) return abi::kInvalidValue;
-  switch (which) {
-    case 1:
-      *static_cast<void**>(data) = context_of(device_memory().device_of(reinterpret_cast<void*>(pointer)));
-      return 0;                                                      // CU_POINTER_ATTRIBUTE_CONTEXT
-    case 2: *static_cast<unsigned*>(data) = 2; return 0;             // _MEMORY_TYPE: device
-    case 3: *static_cast<DevicePointer*>(data) = pointer; return 0;  // _DEVICE_POINTER
-    case 9:
-      *static_cast<int*>(data) = device_memory().device_of(reinterpret_cast<void*>(pointer));
-      return 0;  // _DEVICE_ORDINAL
-    default: return abi::kInvalidValue;
-  }
+  abi::PointerAttributes found{};
+  cudaPointerGetAttributes(&found, reinterpret_cast<void*>(pointer));
+  return give_pointer_attribute(data, which, pointer, found) ? abi::kSuccess : abi::kInvalidValue;
 }
 Status cuPointerGetAttributes(unsigned count, const int* which, void** data, DevicePointer pointer) {
   for (unsigned i = 0; i < count; ++i)

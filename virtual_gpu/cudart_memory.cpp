@@ -186,6 +186,12 @@ Status cudaMemsetAsync(void* pointer, int value, std::size_t bytes, void* stream
   fill(pointer, value, bytes);
   return 0;
 }
+Status cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t rows,
+                         void* stream) {
+  queue_fill(stream, width * rows);
+  for (std::size_t row = 0; row < rows; ++row) fill(static_cast<std::byte*>(pointer) + row * pitch, value, width);
+  return 0;
+}
 Status cudaMemset(void* pointer, int value, std::size_t bytes) {
   return cudaMemsetAsync(pointer, value, bytes, nullptr);
 }

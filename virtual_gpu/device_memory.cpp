@@ -58,11 +58,16 @@ DeviceMemory::DeviceMemory(std::byte* base, std::size_t span_bytes, std::int64_t
       spill_bytes_(spill_bytes),
       addresses_descend_(addresses_descend) {
   for (int device = 0; device < devices; ++device)
-    parts_.push_back({base + static_cast<std::size_t>(device) * part_bytes_, {}, 0});
+    parts_.push_back({base + static_cast<std::size_t>(device) * part_bytes_, {}});
 }
 
 DeviceMemory::Part& DeviceMemory::current_part() {
   return parts_[std::min(static_cast<std::size_t>(current_device()), parts_.size() - 1)];
+}
+
+void DeviceMemory::use(Part& part, std::int64_t bytes) {
+  part.used_bytes += bytes;
+  part.peak_bytes = std::max(part.peak_bytes, part.used_bytes - part.taken_bytes);
 }
 
 /// First fit from the end that the policy starts at.
@@ -92,7 +97,7 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   std::byte* start = place(part, pages_bytes);
   if (!start) return nullptr;
   part.ranges.emplace(start, Range{bytes, true});
-  part.used_bytes += static_cast<std::int64_t>(pages_bytes);
+  use(part, static_cast<std::int64_t>(pages_bytes));
   return start;
 }
 
@@ -121,7 +126,7 @@ bool DeviceMemory::release_addresses(void* pointer) { return free(pointer); }
 bool DeviceMemory::commit(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (current_part().used_bytes + static_cast<std::int64_t>(bytes) > capacity_bytes_ + spill_bytes_) return false;
-  current_part().used_bytes += static_cast<std::int64_t>(bytes);
+  use(current_part(), static_cast<std::int64_t>(bytes));
   return true;
 }
 
@@ -133,6 +138,7 @@ void DeviceMemory::uncommit(std::size_t bytes) {
 void DeviceMemory::take(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   current_part().used_bytes += static_cast<std::int64_t>(bytes);
+  current_part().taken_bytes += static_cast<std::int64_t>(bytes);
 }
 
 bool DeviceMemory::owns(const void* pointer) const {
@@ -162,6 +168,11 @@ std::int64_t DeviceMemory::used_bytes() const { return used_bytes(current_device
 std::int64_t DeviceMemory::used_bytes(int device) const {
   const std::lock_guard lock(mutex_);
   return parts_[std::min(static_cast<std::size_t>(device), parts_.size() - 1)].used_bytes;
+}
+
+std::int64_t DeviceMemory::peak_bytes(int device) const {
+  const std::lock_guard lock(mutex_);
+  return parts_[std::min(static_cast<std::size_t>(device), parts_.size() - 1)].peak_bytes;
 }
 
 DeviceMemory& device_memory() {
@@ -195,3 +206,5 @@ void copy(void* destination, const void* source, std::size_t bytes) {
 }
 
 }  // namespace tidemark
+
+std::int64_t tidemark_device_peak_bytes(int device) { return tidemark::device_memory().peak_bytes(device); }

@@ -42,6 +42,8 @@ class DeviceMemory {
   /// On the current device, and on any.
   std::int64_t used_bytes() const;
   std::int64_t used_bytes(int device) const;
+  /// The most that was used at one time, without what libraries have taken.
+  std::int64_t peak_bytes(int device) const;
   std::int64_t capacity_bytes() const { return capacity_bytes_; }
 
  private:
@@ -52,8 +54,9 @@ class DeviceMemory {
   struct Part {  // one card's
     std::byte* base;
     std::map<std::byte*, Range> ranges;
-    std::int64_t used_bytes = 0;
+    std::int64_t used_bytes = 0, taken_bytes = 0, peak_bytes = 0;
   };
+  static void use(Part& part, std::int64_t bytes);
   std::byte* place(const Part& part, std::size_t bytes) const;
   Part& current_part();
   const Part& part_of(const void* pointer) const { return parts_[static_cast<std::size_t>(device_of(pointer))]; }

@@ -1,5 +1,7 @@
 // The cards of one node, by number.  They are all alike; each has memory of its own (device_memory.h).
 #pragma once
+#include <array>
+#include <string>
 
 namespace tidemark {
 
@@ -9,5 +11,8 @@ int device_count();
 int current_device();
 /// False, and no change, if there is no such device.
 bool set_current_device(int device);
+/// The bytes by which CUDA names the device, and the same as NVML writes it ("GPU-74696465-…").
+std::array<unsigned char, 16> device_uuid(int device);
+std::string device_uuid_text(int device);
 
 }  // namespace tidemark

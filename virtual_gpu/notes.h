@@ -35,6 +35,7 @@ __attribute__((visibility("default"))) long tidemark_times_asked();
 __attribute__((visibility("default"))) long tidemark_taken_as_equal();
 __attribute__((visibility("default"))) void tidemark_data_is_float(bool yes);
 __attribute__((visibility("default"))) void tidemark_fill(void* pointer, int value, std::size_t bytes);
+__attribute__((visibility("default"))) std::int64_t tidemark_device_peak_bytes(int device);
 __attribute__((visibility("default"))) std::int64_t tidemark_pinned_peak_bytes();
 __attribute__((visibility("default"))) std::int64_t tidemark_managed_peak_bytes();
 }

@@ -1,41 +1,21 @@
-// libnvidia-ml: what PyTorch asks for in an out-of-memory message, and what monitors ask.
-#include <unistd.h>
-
+// libnvidia-ml: the library, the system, and the handles of its cards.  nvml_device.cpp has what a card answers.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "card.h"
-#include "cuda_abi.h"
-#include "device_attributes.h"
-#include "device_memory.h"
 #include "devices.h"
 #include "handles.h"
+#include "nvml_devices.h"
 
 using namespace tidemark;
 using abi::Status;
 
+namespace tidemark::nvml {
 namespace {
-
-struct ProcessInfo {
-  unsigned pid;
-  unsigned long long used_bytes;
-  unsigned gpu_instance, compute_instance;
-};  // nvmlProcessInfo_t, v2 and v3
-struct MemoryInfo {
-  unsigned long long total, free, used;
-};  // nvmlMemory_t
-
-struct FabricInfo {
-  unsigned version;
-  unsigned char cluster[16];
-  Status status;
-  unsigned clique;
-  unsigned char state;
-};  // nvmlGpuFabricInfoV_t, without what later versions have behind it
-
-constexpr Status kInvalidArgument = 2;  // NVML_ERROR_INVALID_ARGUMENT
 
 /// Handles by index: nvmlDevice_t is a pointer that nobody follows.
 std::vector<void*>& handles() {
@@ -47,7 +27,48 @@ std::vector<void*>& handles() {
   return *all;
 }
 
-Status handle_of(unsigned index, void** device) {
+struct DriverRelease {
+  int cuda_version;
+  const char* driver;
+};
+
+/// The driver that each CUDA toolkit came with (CUDA Toolkit 13.1 release notes, "CUDA Toolkit and Corresponding
+/// Driver Versions").
+constexpr std::array<DriverRelease, 10> kDriverReleases{{{12010, "530.30.02"},
+                                                         {12020, "535.54.03"},
+                                                         {12030, "545.23.06"},
+                                                         {12040, "550.54.14"},
+                                                         {12050, "555.42.02"},
+                                                         {12060, "560.28.03"},
+                                                         {12080, "570.26"},
+                                                         {12090, "575.51.03"},
+                                                         {13000, "580.65.06"},
+                                                         {13010, "590.44.01"}}};
+
+int cuda_version() { return card().cuda_major * 1000 + card().cuda_minor * 10; }
+
+/// The newest known driver that is not newer than CUDA of this torch.
+const char* driver_version() {
+  const char* found = kDriverReleases.front().driver;
+  for (const DriverRelease& release : kDriverReleases)
+    if (release.cuda_version <= cuda_version()) found = release.driver;
+  return found;
+}
+
+const char* error_text(Status status) {
+  switch (status) {
+    case 0: return "Success";
+    case kInvalidArgument: return "Invalid Argument";
+    case kNotSupported: return "Not Supported";
+    case kNotFound: return "Not Found";
+    case kInsufficientSize: return "Insufficient Size";
+    default: return "Unknown Error";
+  }
+}
+
+}  // namespace
+
+Status give_handle(unsigned index, void** device) {
   if (index >= handles().size()) return kInvalidArgument;
   *device = handles()[index];
   return 0;
@@ -58,11 +79,13 @@ unsigned index_of(const void* device) {
   return found == handles().end() ? 0 : static_cast<unsigned>(found - handles().begin());
 }
 
-std::size_t used_bytes_of(const void* device) {
-  return static_cast<std::size_t>(device_memory().used_bytes(static_cast<int>(index_of(device))));
+Status give_text(const char* text, char* buffer, std::size_t length) {
+  if (std::strlen(text) >= length) return kInsufficientSize;
+  std::strcpy(buffer, text);
+  return 0;
 }
 
-}  // namespace
+}  // namespace tidemark::nvml
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -71,69 +94,49 @@ Status nvmlInit_v2() { return 0; }
 Status nvmlInit() { return 0; }
 Status nvmlInitWithFlags(unsigned) { return 0; }
 Status nvmlShutdown() { return 0; }
-const char* nvmlErrorString(Status) { return "Success"; }
+const char* nvmlErrorString(Status status) { return nvml::error_text(status); }
+
 Status nvmlSystemGetCudaDriverVersion_v2(int* version) {
-  *version = card().cuda_major * 1000 + card().cuda_minor * 10;
+  *version = nvml::cuda_version();
   return 0;
 }
+Status nvmlSystemGetCudaDriverVersion(int* version) { return nvmlSystemGetCudaDriverVersion_v2(version); }
 Status nvmlSystemGetDriverVersion(char* text, unsigned length) {
-  std::strncpy(text, "virtual", length);
+  return nvml::give_text(nvml::driver_version(), text, length);
+}
+Status nvmlSystemGetNVMLVersion(char* text, unsigned length) {
+  return nvml::give_text((std::to_string(card().cuda_major) + "." + nvml::driver_version()).c_str(), text, length);
+}
+/// Environment, feature and developer mode (nvmlConfComputeSystemState_t): off.
+Status nvmlSystemGetConfComputeState(unsigned state[3]) {
+  std::fill_n(state, 3, 0U);
   return 0;
 }
+Status nvmlSystemGetConfComputeSettings(void*) { return nvml::kNotSupported; }
+
 Status nvmlDeviceGetCount_v2(unsigned* count) {
   *count = static_cast<unsigned>(device_count());
   return 0;
 }
-Status nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) { return handle_of(index, device); }
+Status nvmlDeviceGetCount(unsigned* count) { return nvmlDeviceGetCount_v2(count); }
+Status nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) { return nvml::give_handle(index, device); }
+Status nvmlDeviceGetHandleByIndex(unsigned index, void** device) { return nvml::give_handle(index, device); }
 Status nvmlDeviceGetHandleByPciBusId_v2(const char* text, void** device) {
-  unsigned domain = 0, bus = 1;
-  std::sscanf(text, "%x:%x", &domain, &bus);
-  return handle_of(bus - 1, device);
+  unsigned domain = 0, bus = 0;
+  if (std::sscanf(text, "%x:%x", &domain, &bus) != 2) return nvml::kInvalidArgument;
+  return domain == 0 && bus > 0 && nvml::give_handle(bus - 1, device) == 0 ? 0 : nvml::kNotFound;
 }
-Status nvmlDeviceGetHandleByUUID(const char*, void** device) { return handle_of(0, device); }
-Status nvmlDeviceGetName(void*, char* name, unsigned length) {
-  std::strncpy(name, card().name.c_str(), length);
-  return 0;
+Status nvmlDeviceGetHandleByPciBusId(const char* text, void** device) {
+  return nvmlDeviceGetHandleByPciBusId_v2(text, device);
 }
-Status nvmlDeviceGetUUID(void*, char* text, unsigned length) {
-  std::strncpy(text, "GPU-74696465-6d61-726b-2d76-69727475616c", length);
-  return 0;
+Status nvmlDeviceGetHandleByUUID(const char* text, void** device) {
+  for (int index = 0; index < device_count(); ++index)
+    if (device_uuid_text(index) == text) return nvml::give_handle(static_cast<unsigned>(index), device);
+  return nvml::kNotFound;
 }
+Status nvmlDeviceGetHandleBySerial(const char*, void**) { return nvml::kNotSupported; }
 Status nvmlDeviceGetIndex(void* device, unsigned* index) {
-  *index = index_of(device);
-  return 0;
-}
-Status nvmlDeviceGetMemoryInfo(void* device, MemoryInfo* info) {
-  info->total = static_cast<unsigned long long>(card().total_bytes);
-  const auto capacity = static_cast<std::size_t>(device_memory().capacity_bytes());
-  info->free = capacity - std::min(capacity, used_bytes_of(device));
-  info->used = info->total - info->free;
-  return 0;
-}
-Status nvmlDeviceGetUtilizationRates(void*, unsigned rates[2]) {
-  rates[0] = rates[1] = 0;
-  return 0;
-}
-Status nvmlDeviceGetComputeRunningProcesses(void* device, unsigned* count, ProcessInfo* processes) {
-  if (*count >= 1 && processes) {
-    const auto used = used_bytes_of(device) + static_cast<std::size_t>(card().context_bytes + card().library_bytes);
-    processes[0] = {static_cast<unsigned>(getpid()), static_cast<unsigned long long>(used), 0xffffffffU, 0xffffffffU};
-  }
-  *count = 1;
-  return 0;
-}
-Status nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, ProcessInfo* processes) {
-  return nvmlDeviceGetComputeRunningProcesses(device, count, processes);
-}
-Status nvmlDeviceGetP2PStatus(void*, void*, int, int* status) {
-  *status = 1;
-  return 0;
-}
-Status nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return 3; }  // NVML_ERROR_NOT_SUPPORTED
-Status nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, void*) { return 3; }
-Status nvmlDeviceGetGpuFabricInfoV(void*, FabricInfo* info) {
-  if (card().compute_capability_major < 9) return 3;  // "for Hopper or newer" (nvml.h)
-  *info = {info->version, {}, 0, 0, 0};  // NVML_GPU_FABRIC_STATE_NOT_SUPPORTED: a card without a fabric manager
+  *index = nvml::index_of(device);
   return 0;
 }
 

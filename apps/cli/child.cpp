@@ -26,8 +26,9 @@ namespace {
 
 constexpr int kProgressMs = 200;  // 5 Hz
 constexpr int kHostMemoryMs = 500, kHostMemoryNearItsEndMs = 50;
-constexpr int kStillSeconds = 2;  // a line that stands for longer counts them, as a sign of life
-constexpr int kGraceMs = 2000;    // for processes left behind, between SIGTERM and SIGKILL
+constexpr int kStillSeconds = 2;       // a line that stands for longer counts them, as a sign of life
+constexpr int kGraceMs = 2000;         // for processes left behind, between SIGTERM and SIGKILL
+constexpr int kServerGraceMs = 15000;  // for a server, which ends its workers and removes what they share
 
 class ProgressLine {
  public:
@@ -71,6 +72,11 @@ bool reap(pid_t child, int& status) {
   return ended;
 }
 
+bool is_there(const std::filesystem::path& file) {
+  std::error_code error;
+  return std::filesystem::exists(file, error);
+}
+
 // At once: what is asked to end in its own time may take the rest meanwhile.  Returns why, or nothing.
 std::string end_for_want_of_memory(const HostMemoryWatch& host_memory) {
   const std::vector<pid_t> processes = descendants_of(::getpid());
@@ -109,7 +115,7 @@ pid_t start_child(const std::string& program, const std::vector<std::string>& co
 }
 
 ChildResult run_child(const std::string& program, const std::vector<std::string>& command,
-                      const Environment& environment, const std::filesystem::path& progress_file, bool show_progress,
+                      const Environment& environment, const std::filesystem::path& run_folder, bool show_progress,
                       const std::filesystem::path& output, std::optional<std::int64_t> host_memory_bytes) {
   adopt_orphans();
   SignalQueue signals;
@@ -118,9 +124,10 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
   HostMemoryWatch host_memory(host_memory_bytes);
   int status = 0;
   std::string ended_by_us;
+  bool served = false;
   {
-    ProgressLine progress(progress_file, show_progress);
-    while (!reap(child, status)) {
+    ProgressLine progress(run_folder / "progress", show_progress);
+    while (!reap(child, status) && !(served = is_there(run_folder / "served"))) {
       const bool near_its_end = host_memory.is_near_its_end();
       signals.wait(near_its_end ? kHostMemoryNearItsEndMs : show_progress ? kProgressMs : kHostMemoryMs);
       signals.pass_on({child});
@@ -130,7 +137,7 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
     }
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  end_descendants(kGraceMs);
+  end_descendants(served ? kServerGraceMs : kGraceMs);
   ignore_further_signals();
   struct rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);

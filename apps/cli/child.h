@@ -23,13 +23,14 @@ struct ChildResult {
 };
 
 /// Runs `program` with our stdin, stdout and stderr.  SIGINT and SIGTERM that reach us are passed on; when it has
-/// ended, every process that it left behind is ended too.  `progress_file` is shown as one line that rewrites itself
-/// when `show_progress` is set; what it prints goes to the file `output` if that is given.  That the host's memory runs
-/// short is said on stderr, and the program is ended where the kernel would soon kill for want of it, or
-/// where it holds more than `host_memory_bytes`.  Signals that come after its end are ignored: the caller is about to
-/// end too.
+/// ended, every process that it left behind is ended too.  The file `progress` of `run_folder` is shown as one line
+/// that rewrites itself when `show_progress` is set; once there is a file `served`, a server has been asked all that it
+/// was to be asked, and is ended as a success.  The output of the program goes to the file `output` if that is given.
+/// That the host's memory runs short is said on stderr, and the program is ended where the kernel would soon kill for
+/// want of it, or where it holds more than `host_memory_bytes`.  Signals that come after its end are ignored: the
+/// caller is about to end too.
 ChildResult run_child(const std::string& program, const std::vector<std::string>& command,
-                      const Environment& environment, const std::filesystem::path& progress_file, bool show_progress,
+                      const Environment& environment, const std::filesystem::path& run_folder, bool show_progress,
                       const std::filesystem::path& output = {}, std::optional<std::int64_t> host_memory_bytes = {});
 
 /// Starts `program` with the signal mask `mask`; its output goes to the end of the file `output` unless that is empty,

@@ -29,7 +29,8 @@ struct RunOptions {
   std::string data;  // all, or how many batches of an epoch are drawn; empty: those that the program comes to
   std::string event_order = "clock";
   std::string allocator;
-  std::string host_memory;  // empty: until the host's memory is nearly used up
+  std::string host_memory;    // empty: until the host's memory is nearly used up
+  std::int64_t requests = 0;  // to a server, once it is ready
   bool keep_going = false;
   bool quiet = false;
   std::vector<std::string> command;

@@ -74,7 +74,7 @@ int exit_code_for(const ChildResult& failed) {
 }
 
 int exit_code_for(const Report& report, const ChildResult& child) {
-  if (report.oom) return 1;
+  if (report.oom || (report.serving && report.serving->for_memory)) return 1;
   if (child.exit_code != 0) return exit_code_for(child);
   return report.fits == true ? 0 : 1;
 }

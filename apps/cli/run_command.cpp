@@ -88,6 +88,8 @@ Environment child_environment(const RunOptions& options, const Prepared& prepare
   environment.set("TIDEMARK_MOE_ROUTING", options.moe_routing);
   environment.set("TIDEMARK_GENERATE_LENGTH", options.generate_length);
   if (!options.data.empty()) environment.set("TIDEMARK_DATA", options.data);
+  if (options.requests > 0) environment.set("TIDEMARK_REQUESTS", fmt::format("{}", options.requests));
+  if (options.keep_going) environment.set("TIDEMARK_KEEP_SERVING", "1");
   environment.set("TIDEMARK_CLOCK", options.event_order);
   if (options.fake_weights) environment.set("TIDEMARK_FAKE_WEIGHTS", "1");
   if (!options.snapshot.empty())
@@ -244,7 +246,8 @@ void add_run(CLI::App& app, RunOptions& options) {
   command->footer(
       "Examples:\n  tidemark run --gpu h100-80gb -- python train.py --batch 16\n"
       "  tidemark run --gpu rtx-4090 --steps 5 --json report.json -- torchrun train.py\n"
-      "  tidemark run --gpu h100-80gb --gpus 8 -- torchrun --nproc-per-node 8 train.py");
+      "  tidemark run --gpu h100-80gb --gpus 8 -- torchrun --nproc-per-node 8 train.py\n"
+      "  tidemark run --gpu h100-80gb --requests 4 -- vllm serve Qwen/Qwen2.5-7B-Instruct");
   const auto text = [&](const char* name, std::string& value, const char* type, const char* what) {
     command->add_option(name, value, what)->type_name(type);
   };
@@ -273,6 +276,9 @@ void add_run(CLI::App& app, RunOptions& options) {
   text("--allocator", options.allocator, "CONF", "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)");
   text("--host-memory", options.host_memory, "SIZE",
        "End the program when it holds more of the host's memory (default: when that is nearly used up)");
+  command->add_option("--requests", options.requests, "Requests to send to a server before it ends (default: none)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}).description(""))
+      ->type_name("N");
   text("--margin", options.margin, "PXX", "Keep a quantile of measured residuals free, such as p90 (default: nothing)");
   command->add_flag("--quiet", options.quiet, "Print the verdict line alone");
 }
@@ -335,8 +341,8 @@ int run(const RunOptions& options) {
   std::optional<std::int64_t> host_memory_bytes;
   if (!options.host_memory.empty()) host_memory_bytes = parse_bytes(options.host_memory);
   const auto start = [&](const Environment& with, const std::filesystem::path& folder, bool unseen) {
-    const ChildResult child = run_child(program, options.command, with, folder / "progress", live,
-                                        unseen ? folder / "output" : "", host_memory_bytes);
+    const ChildResult child =
+        run_child(program, options.command, with, folder, live, unseen ? folder / "output" : "", host_memory_bytes);
     if (unseen && child.exit_code != 0) fmt::print(stderr, "{}", read_file(folder / "output"));
     say_how_it_ended(child, folder);
     return child;

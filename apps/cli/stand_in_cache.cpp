@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <system_error>
 
@@ -17,12 +15,7 @@ namespace tidemark::cli {
 namespace {
 
 // Part of the name, so that a newer Tidemark with other stand-ins does not take an older one's.
-constexpr int kStandInFormat = 2;
-
-// Packages with libraries of their own that call NVIDIA's; a missing function would stop them from loading.
-constexpr std::array<const char*, 9> kOtherPackages{"bitsandbytes",       "torchvision", "torchaudio",
-                                                    "xformers",           "flash_attn",  "apex",
-                                                    "transformer_engine", "deepspeed",   "fbgemm_gpu"};
+constexpr int kStandInFormat = 3;
 
 std::filesystem::path make_temporary_folder(const std::filesystem::path& root) {
   std::string pattern = (root / "making-XXXXXX").string();
@@ -30,24 +23,7 @@ std::filesystem::path make_temporary_folder(const std::filesystem::path& root) {
   return pattern;
 }
 
-void add_libraries_below(const std::filesystem::path& folder, std::vector<std::filesystem::path>& found) {
-  std::error_code error;
-  for (auto entry = std::filesystem::recursive_directory_iterator(folder, error);
-       !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error))
-    if (entry->path().extension() == ".so" && entry->is_regular_file(error)) found.push_back(entry->path());
-}
-
 }  // namespace
-
-std::vector<std::filesystem::path> libraries_that_use_cuda(const TorchInstall& torch) {
-  std::vector<std::filesystem::path> found = elf::shared_libraries(torch.lib());
-  const std::filesystem::path site_packages = torch.folder.parent_path();
-  for (const char* package : kOtherPackages) add_libraries_below(site_packages / package, found);
-  // Extension modules at the top, such as flash_attn_2_cuda.
-  for (const auto& module : elf::shared_libraries(site_packages)) found.push_back(module);
-  std::sort(found.begin(), found.end());
-  return found;
-}
 
 std::filesystem::path cache_root(const Environment& environment) {
   const auto given = [&](const char* name) { return environment.get(name).value_or(""); };
@@ -62,10 +38,11 @@ std::filesystem::path stand_in_folder(const TorchInstall& torch, const std::file
   if (!std::filesystem::exists(gpu_library, error))
     throw Error(Errc::not_found, "Tidemark's own library is missing; it was built or installed without it",
                 gpu_library.empty() ? elf::kGpuLibrary : gpu_library.string());
-  const auto users = libraries_that_use_cuda(torch);
+  const auto packages = elf::libraries_of_environment(torch.lib(), torch.folder.parent_path());
   Fingerprint fingerprint;
   fingerprint.add(fmt::format("stand-ins {}", kStandInFormat));
-  for (const auto& path : users) fingerprint.add_file(path);
+  for (const auto& package : packages)
+    for (const auto& path : package) fingerprint.add_file(path);
   fingerprint.add_file(gpu_library);
   const auto root = cache_root(environment);
   const auto folder = root / fmt::format("{}-{}", torch.version, fingerprint.hex());
@@ -75,7 +52,7 @@ std::filesystem::path stand_in_folder(const TorchInstall& torch, const std::file
   if (error) throw Error(Errc::io, "cannot make the cache folder: " + error.message(), root.string());
   const auto temporary = make_temporary_folder(root);
   try {
-    elf::write_stand_ins(users, gpu_library, temporary);
+    elf::write_stand_ins(packages, gpu_library, temporary);
     elf::write_torch_libraries(torch.lib(), temporary);
   } catch (...) {
     std::filesystem::remove_all(temporary, error);

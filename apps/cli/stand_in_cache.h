@@ -1,7 +1,6 @@
 // The stand-ins for one installed torch, written once and kept in the user's cache.
 #pragma once
 #include <filesystem>
-#include <vector>
 
 #include "environment.h"
 #include "torch_probe.h"
@@ -14,8 +13,5 @@ std::filesystem::path cache_root(const Environment& environment);
 /// The folder with libtidemark_gpu.so, libtidemark_stubs.so and the empty libraries; made when it is not there yet.
 std::filesystem::path stand_in_folder(const TorchInstall& torch, const std::filesystem::path& gpu_library,
                                       const Environment& environment);
-
-/// torch's libraries, and those of packages beside it that call NVIDIA's libraries themselves.
-std::vector<std::filesystem::path> libraries_that_use_cuda(const TorchInstall& torch);
 
 }  // namespace tidemark::cli

@@ -27,6 +27,8 @@ struct Peak {
   std::int64_t requested_bytes = 0;  // live tensors, before rounding
   std::int64_t step = 0;
   Phase phase = Phase::other;
+  // The most that the device held at one time, if the program unmaps reserved memory (sleep mode).
+  std::optional<std::int64_t> physical_bytes = {};
 };
 
 /// What the device holds beside the allocator's segments.
@@ -102,6 +104,20 @@ struct CompilingReport {
 struct NamedBytes {
   std::string name;
   std::int64_t bytes = 0;
+};
+
+/// An engine that serves a model, as far as it came: its own figures, beside which ours of the same run stand.
+struct ServingReport {
+  std::string engine, version;                              // "vllm", "0.33.0"
+  std::vector<NamedBytes> terms;                            // of the device's memory as the engine divides it
+  std::int64_t blocks = 0, block_tokens = 0, kv_bytes = 0;  // of the KV cache as it was allocated
+  std::int64_t tokens = 0;                                  // that the cache holds
+  std::int64_t length = 0, most_sequences = 0;  // tokens of a sequence at most; sequences of a batch at most
+  double concurrency = 0;                       // sequences of that length that the cache holds at a time
+  std::int64_t requests = 0, answered = 0;      // that were sent to it, and that it answered
+  std::string failure;                          // the first that it did not
+  std::string refusal;                          // why it did not start, in its own words
+  bool for_memory = false;                      // … for want of memory
 };
 
 /// What is live at the peak, told in four ways; each list adds up to the peak's allocated bytes.
@@ -199,6 +215,7 @@ struct Report {
   std::vector<VaryingInput> varying_inputs;
   std::optional<DataReport> data;
   std::optional<CompilingReport> compiling;
+  std::optional<ServingReport> serving;
   AtPeak at_peak;
   std::vector<TimelinePoint> timeline;
   std::vector<CategoryOverTime> timeline_by_category;  // of those that have any; empty where it is not known

@@ -33,6 +33,19 @@ std::string straddling_verdict(const Report& report, std::int64_t low, std::int6
                      format_bytes(report.card.total_bytes), why);
 }
 
+/// Reserved bytes that are never on the device together with the others.
+std::int64_t unmapped_bytes(const Peak& peak) {
+  return peak.physical_bytes ? std::max<std::int64_t>(0, peak.reserved_bytes - *peak.physical_bytes) : 0;
+}
+
+/// "starts and serves 13 sequences of 32,768 tokens, ", or nothing of a training.
+std::string served(const Report& report) {
+  if (!report.serving || report.serving->tokens == 0) return {};
+  const std::int64_t sequences = served_sequences(*report.serving);
+  return fmt::format("starts and serves {} sequence{} of {} tokens, ", group_digits(sequences),
+                     sequences == 1 ? "" : "s", group_digits(report.serving->length));
+}
+
 }  // namespace
 
 std::string_view name_of(Phase phase) {
@@ -110,10 +123,22 @@ std::string varying_line(const Report& report) {
                      *report.script.stopped_after_steps, inputs);
 }
 
+std::int64_t served_sequences(const ServingReport& serving) {
+  return std::min(static_cast<std::int64_t>(serving.concurrency), serving.most_sequences);
+}
+
 void judge(Report& report) {
   BytesRange beside = device_overhead_bytes(report);
-  const std::int64_t total = report.card.total_bytes;
-  report.peak.device_bytes = checked_add(report.peak.reserved_bytes, beside.typical);
+  const std::int64_t total = report.card.total_bytes, unmapped = unmapped_bytes(report.peak);
+  report.peak.device_bytes = checked_add(report.peak.reserved_bytes - unmapped, beside.typical);
+  if (report.serving && !report.serving->refusal.empty()) {
+    if (report.serving->for_memory)
+      report.fits = false;
+    else
+      report.fits.reset();
+    report.verdict = fmt::format("does not start: {} refuses: {}", report.serving->engine, report.serving->refusal);
+    return;
+  }
   if (report.oom) {
     report.fits = false;
     report.verdict = out_of_memory_verdict(report, *report.oom);
@@ -129,8 +154,8 @@ void judge(Report& report) {
   beside += {margin, margin, margin};
   const std::int64_t reserved = report.peak.reserved_bytes;
   const auto& interval = report.interval;
-  const std::int64_t low = checked_add(interval ? interval->reserved_low_bytes : reserved, beside.low);
-  const std::int64_t high = checked_add(interval ? interval->reserved_high_bytes : reserved, beside.high);
+  const std::int64_t low = checked_add((interval ? interval->reserved_low_bytes : reserved) - unmapped, beside.low);
+  const std::int64_t high = checked_add((interval ? interval->reserved_high_bytes : reserved) - unmapped, beside.high);
   if (low <= total && high > total) {
     report.fits.reset();
     report.verdict = straddling_verdict(report, low, high);
@@ -141,11 +166,11 @@ void judge(Report& report) {
   const std::string with_margin =
       report.margin ? fmt::format(" with a margin of {}", format_bytes(margin)) : std::string();
   const std::string shown = (may_rise(report) ? "at least " : "") + format_bytes(peak);
-  report.verdict = *report.fits
-                       ? fmt::format("fits{}: peak {} of {}{}, {} free", may_rise(report) ? " so far" : "", shown,
-                                     format_bytes(total), with_margin, format_bytes(total - needed))
-                       : fmt::format("does not fit: peak {} of {}{}, {} too much{}", shown, format_bytes(total),
-                                     with_margin, format_bytes(needed - total), report.card.wddm ? kSpills : "");
+  report.verdict =
+      *report.fits ? fmt::format("fits{}: {}peak {} of {}{}, {} free", may_rise(report) ? " so far" : "",
+                                 served(report), shown, format_bytes(total), with_margin, format_bytes(total - needed))
+                   : fmt::format("does not fit: peak {} of {}{}, {} too much{}", shown, format_bytes(total),
+                                 with_margin, format_bytes(needed - total), report.card.wddm ? kSpills : "");
 }
 
 }  // namespace tidemark

@@ -23,6 +23,9 @@ std::string data_line(const DataReport& data);
 /// What compiling adds to the peak.
 std::string compiling_line(const CompilingReport& compiling, const Peak& peak);
 
+/// How many sequences the cache holds, which is also bounded by the batch.
+std::int64_t served_sequences(const ServingReport& serving);
+
 /// "margin p90 of 93 measured residuals (text): +1.4 %, 420 MiB"
 /// Those that move the peak come first.
 std::vector<Assumption> ranked_assumptions(const Report& report);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "estimate/verdict.h"
 #include "io/json_reader.h"
+#include "io/serving_json.h"
 #include "io/timeline_json.h"
 #include "io/value_json.h"
 
@@ -61,6 +62,7 @@ Peak read_peak(ObjectReader reader) {
   peak.reserved_bytes = reader.number("reserved_bytes");
   if (reader.optional("device_bytes")) peak.device_bytes = reader.number("device_bytes");
   if (reader.optional("requested_bytes")) peak.requested_bytes = reader.number("requested_bytes");
+  if (reader.optional("physical_bytes")) peak.physical_bytes = reader.number("physical_bytes");
   peak.step = reader.number("step");
   peak.phase = read_phase(reader);
   reader.finish();
@@ -262,6 +264,7 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
   if (reader.optional("at_peak")) report.at_peak = read_at_peak(reader.object("at_peak"));
   if (reader.optional("data")) report.data = read_data(reader.object("data"));
   if (reader.optional("compiling")) report.compiling = read_compiling(reader.object("compiling"));
+  if (reader.optional("serving")) report.serving = read_serving(reader.object("serving"));
   if (reader.optional("oom")) report.oom = read_oom(reader.object("oom"));
   if (reader.optional("training")) report.training = read_training(reader.object("training"));
   if (reader.optional("generation")) report.generation = read_generation(reader.object("generation"));
@@ -304,12 +307,14 @@ void put_peaks(Json& json, const Part& part) {
 }
 
 Json to_json(const Peak& peak) {
-  return {{"allocated_bytes", peak.allocated_bytes},
-          {"reserved_bytes", peak.reserved_bytes},
-          {"device_bytes", peak.device_bytes},
-          {"step", peak.step},
-          {"phase", name_of(peak.phase)},
-          {"requested_bytes", peak.requested_bytes}};
+  Json json{{"allocated_bytes", peak.allocated_bytes},
+            {"reserved_bytes", peak.reserved_bytes},
+            {"device_bytes", peak.device_bytes},
+            {"step", peak.step},
+            {"phase", name_of(peak.phase)},
+            {"requested_bytes", peak.requested_bytes}};
+  if (peak.physical_bytes) json["physical_bytes"] = *peak.physical_bytes;
+  return json;
 }
 
 void put_range(Json& json, const BytesRange& bytes) {
@@ -479,6 +484,7 @@ std::string write_report(const Report& report) {
   if (!report.varying_inputs.empty()) json["varying_inputs"] = list_of(report.varying_inputs);
   if (report.data) json["data"] = to_json(*report.data);
   if (report.compiling) json["compiling"] = to_json(*report.compiling);
+  if (report.serving) json["serving"] = serving_to_json(*report.serving);
   json["at_peak"] = {{"by_category", to_json(report.at_peak.by_category)},
                      {"by_module", to_json(report.at_peak.by_module)},
                      {"by_line", to_json(report.at_peak.by_line)},

@@ -9,6 +9,7 @@
 #include "estimate/breakdown.h"
 #include "estimate/verdict.h"
 #include "io/plan_text.h"
+#include "io/serving_text.h"
 #include "io/text_table.h"
 
 namespace tidemark::io {
@@ -171,6 +172,7 @@ std::string report_to_text(const Report& report) {
   if (report.oom && !report.oom->where.empty()) text += fmt::format("  at {}\n", report.oom->where);
   text += ranks_table(report.ranks);
   text += peaks_table(report);
+  if (report.serving) text += serving_to_text(*report.serving);
   text += steps_table(report);
   if (report.generation && report.generation->cached_tokens > 0) text += cache_line(*report.generation);
   const std::int64_t live = report.peak.allocated_bytes;

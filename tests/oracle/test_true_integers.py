@@ -24,3 +24,10 @@ def test_small_floats_that_follow_from_integers_are_true_until_others_are_writte
     result = json.loads(line)
     assert (result["failed"], result["passed"]) == ({}, 5)
     assert set(result["forgotten"].values()) == {0.0}
+
+
+def test_fresh_integers_are_zero():
+    done = tidemark_run(PROGRAMS / "integers_fresh.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    names = ("int64", "int32", "uint8", "bool")
+    assert done.stdout.splitlines()[:9] == [f"torch.{name} 0" for name in names for _ in range(2)] + ["resized [7, 7]"]

@@ -44,4 +44,15 @@ bool is_nvidia_library(std::string_view soname) {
   return name.starts_with("libcudnn_") || std::find(kLibraries.begin(), kLibraries.end(), name) != kLibraries.end();
 }
 
+std::string name_before_vendoring(std::string_view file_name) {
+  constexpr std::size_t kHashDigits = 8;
+  const std::size_t stem = file_name.find(".so");
+  if (stem == std::string_view::npos || stem < kHashDigits + 2) return std::string(file_name);
+  const std::string_view hash = file_name.substr(stem - kHashDigits, kHashDigits);
+  const char before = file_name[stem - kHashDigits - 1];
+  const bool is_hash = std::all_of(hash.begin(), hash.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
+  if (!is_hash || (before != '.' && before != '-')) return std::string(file_name);
+  return std::string(file_name.substr(0, stem - kHashDigits - 1)).append(file_name.substr(stem));
+}
+
 }  // namespace tidemark::elf

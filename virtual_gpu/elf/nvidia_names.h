@@ -1,5 +1,6 @@
 // Which functions and which libraries are NVIDIA's, by name.
 #pragma once
+#include <string>
 #include <string_view>
 
 namespace tidemark::elf {
@@ -10,5 +11,9 @@ bool is_nvidia_function(std::string_view symbol);
 
 /// "libcublas.so.13", "libnccl.so.2", …
 bool is_nvidia_library(std::string_view soname);
+
+/// The name of a library before a wheel took a copy of it: "libcudart.faf08d9a.so.13" and "libcudart-faf08d9a.so.13"
+/// are "libcudart.so.13" (auditwheel 6.4, repair.py, copylib).
+std::string name_before_vendoring(std::string_view file_name);
 
 }  // namespace tidemark::elf

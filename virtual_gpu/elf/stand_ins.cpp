@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <fstream>
 #include <unordered_set>
 
@@ -30,23 +31,51 @@ bool is_required(const std::filesystem::path& path) {
   return name.starts_with("libtorch") || name.starts_with("libc10");
 }
 
+using Symbols = std::unordered_set<std::string_view>;
+
+Symbols definitions(std::span<const ElfFile> files) {
+  Symbols defined;
+  for (const ElfFile& file : files)
+    for (const DynamicSymbol& symbol : file.symbols)
+      if (symbol.defined && is_nvidia_function(symbol.name)) defined.insert(symbol.name);
+  return defined;
+}
+
+// Sorted by name; not those that hold no library of a package's, or NVIDIA's.
+std::vector<std::filesystem::path> folders_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool skipped = name == "nvidia" || name == "__pycache__" || name == "include" || name.ends_with(".dist-info");
+    if (!skipped && entry.is_directory(error) && !entry.is_symlink(error)) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void add_libraries_below(const std::filesystem::path& folder, std::vector<std::filesystem::path>& found) {
+  const auto here = shared_libraries(folder);
+  found.insert(found.end(), here.begin(), here.end());
+  for (const auto& inner : folders_in(folder)) add_libraries_below(inner, found);
+}
+
 }  // namespace
 
-StandIns plan_stand_ins(std::span<const ElfFile> users, const ElfFile& gpu_library) {
-  std::unordered_set<std::string_view> defined;
-  for (const DynamicSymbol& symbol : gpu_library.symbols)
-    if (symbol.defined) defined.insert(symbol.name);
-  for (const ElfFile& user : users)
-    for (const DynamicSymbol& symbol : user.symbols)
-      if (symbol.defined && is_nvidia_function(symbol.name)) defined.insert(symbol.name);
-
+StandIns plan_stand_ins(std::span<const Package<ElfFile>> packages, const ElfFile& gpu_library) {
+  Symbols everywhere = definitions({&gpu_library, 1});
+  if (!packages.empty()) everywhere.merge(definitions(packages.front()));
   StandIns result;
-  for (const ElfFile& user : users) {
-    for (const DynamicSymbol& symbol : user.symbols)
-      if (!symbol.defined && is_nvidia_function(symbol.name) && !defined.contains(symbol.name))
-        result.functions.emplace(symbol.name);
-    for (std::string_view name : user.needed)
-      if (is_nvidia_library(name)) result.libraries.emplace(name);
+  for (const Package<ElfFile>& package : packages) {
+    const Symbols here = definitions(package);
+    for (const ElfFile& user : package) {
+      for (const DynamicSymbol& symbol : user.symbols)
+        if (!symbol.defined && is_nvidia_function(symbol.name) && !everywhere.contains(symbol.name) &&
+            !here.contains(symbol.name))
+          result.functions.emplace(symbol.name);
+      for (std::string_view name : user.needed)
+        if (is_nvidia_library(name)) result.libraries.emplace(name);
+    }
   }
   result.libraries.insert(kAlwaysLibraries.begin(), kAlwaysLibraries.end());
   return result;
@@ -58,10 +87,25 @@ std::vector<std::filesystem::path> shared_libraries(const std::filesystem::path&
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
     const bool named_so = name.ends_with(".so") || name.find(".so.") != std::string::npos;
-    if (named_so && entry.is_regular_file(error)) found.push_back(entry.path());
+    if (named_so && entry.is_regular_file(error) && !is_nvidia_library(name_before_vendoring(name)))
+      found.push_back(entry.path());
   }
   std::sort(found.begin(), found.end());
   return found;
+}
+
+std::vector<Package<std::filesystem::path>> libraries_of_environment(const std::filesystem::path& torch_lib,
+                                                                     const std::filesystem::path& site_packages) {
+  std::vector<Package<std::filesystem::path>> packages{shared_libraries(torch_lib)};
+  // Extension modules at the top, such as flash_attn_2_cuda.
+  if (auto modules = shared_libraries(site_packages); !modules.empty()) packages.push_back(std::move(modules));
+  for (const auto& folder : folders_in(site_packages)) {
+    if (folder.filename() == torch_lib.parent_path().filename()) continue;
+    Package<std::filesystem::path> package;
+    add_libraries_below(folder, package);
+    if (!package.empty()) packages.push_back(std::move(package));
+  }
+  return packages;
 }
 
 void write_torch_libraries(const std::filesystem::path& torch_lib, const std::filesystem::path& folder) {
@@ -81,16 +125,18 @@ void write_library_for_linking(const std::string& name, const std::filesystem::p
   write_file(folder / name, library);
 }
 
-StandIns write_stand_ins(std::span<const std::filesystem::path> users, const std::filesystem::path& gpu_library,
-                         const std::filesystem::path& folder) {
-  std::vector<MappedFile> mapped;
-  mapped.reserve(users.size() + 1);
-  std::vector<ElfFile> files;
-  for (const auto& path : users) {
-    try {
-      files.push_back(read_elf(mapped.emplace_back(path).bytes(), path.string()));
-    } catch (const Error&) {
-      if (is_required(path)) throw;
+StandIns write_stand_ins(std::span<const Package<std::filesystem::path>> packages,
+                         const std::filesystem::path& gpu_library, const std::filesystem::path& folder) {
+  std::deque<MappedFile> mapped;  // which the views of the files look into
+  std::vector<Package<ElfFile>> files;
+  for (const auto& package : packages) {
+    files.emplace_back();
+    for (const auto& path : package) {
+      try {
+        files.back().push_back(read_elf(mapped.emplace_back(path).bytes(), path.string()));
+      } catch (const Error&) {
+        if (is_required(path)) throw;
+      }
     }
   }
   const ElfFile gpu = read_elf(mapped.emplace_back(gpu_library).bytes(), gpu_library.string());

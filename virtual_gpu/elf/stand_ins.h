@@ -23,11 +23,21 @@ struct StandIns {
   std::set<std::string> libraries;  // the empty ones
 };
 
-/// `users` are torch's libraries and extension modules; what one of them defines, another may use.
-StandIns plan_stand_ins(std::span<const ElfFile> users, const ElfFile& gpu_library);
+/// The libraries of one package of the environment, or of a folder of it.
+template <class Library>
+using Package = std::vector<Library>;
+
+/// Torch's libraries come first.  A function that they define, or that a library of the same package defines, needs no
+/// stand-in there.
+StandIns plan_stand_ins(std::span<const Package<ElfFile>> packages, const ElfFile& gpu_library);
 
 /// Every shared library directly inside `folder`, sorted by name.
 std::vector<std::filesystem::path> shared_libraries(const std::filesystem::path& folder);
+
+/// Torch's libraries in `torch_lib`, then those of each package in `site_packages`, sorted by name.  NVIDIA's own
+/// libraries, also copies of them in other packages, are left out.
+std::vector<Package<std::filesystem::path>> libraries_of_environment(const std::filesystem::path& torch_lib,
+                                                                     const std::filesystem::path& site_packages);
 
 /// Writes these two, which are empty and name the libraries of torch in `torch_lib`.
 void write_torch_libraries(const std::filesystem::path& torch_lib, const std::filesystem::path& folder);
@@ -35,8 +45,8 @@ void write_torch_libraries(const std::filesystem::path& torch_lib, const std::fi
 /// One of them to link with, where torch's own are not known: it names none.
 void write_library_for_linking(const std::string& name, const std::filesystem::path& folder);
 
-/// Reads `users` and `gpu_library` and writes the stand-ins into `folder`, which must exist.
-StandIns write_stand_ins(std::span<const std::filesystem::path> users, const std::filesystem::path& gpu_library,
-                         const std::filesystem::path& folder);
+/// Reads the libraries and writes the stand-ins into `folder`, which must exist.
+StandIns write_stand_ins(std::span<const Package<std::filesystem::path>> packages,
+                         const std::filesystem::path& gpu_library, const std::filesystem::path& folder);
 
 }  // namespace tidemark::elf

@@ -138,6 +138,13 @@ def host_peak_bytes(kind):
     return function()
 
 
+def device_peak_bytes(device):
+    """The most that the card's memory held at one time, without what libraries have taken (virtual_gpu/device_memory.cpp)."""
+    function = ctypes.CDLL(None).tidemark_device_peak_bytes
+    function.restype = ctypes.c_int64
+    return function(device)
+
+
 def host_pages(size):
     """A buffer of zeros that takes memory only where it is written, and none any more when nobody holds it (virtual_gpu/host_pages.cpp)."""
     library = ctypes.CDLL(None)

@@ -15,7 +15,7 @@ from .phases import NAMES as PHASES
 
 ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC, SEGMENT_FREE, OUT_OF_MEMORY, EMPTY_CACHE = range(7)
 OPERATIONS, MODULES, LINES = range(3)  # kinds of interned text
-CATEGORIES = ("other", "parameters", "gradients", "optimizer_state", "activations", "workspace", "communication")
+CATEGORIES = ("other", "parameters", "gradients", "optimizer_state", "activations", "workspace", "communication", "kv_cache")
 LAYOUT = struct.Struct("<QqqQIIIBBBB")  # struct Event, event_log.h
 
 

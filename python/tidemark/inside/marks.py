@@ -6,7 +6,7 @@ import itertools
 
 from . import door
 
-PARAMETERS, GRADIENTS, OPTIMIZER_STATE, COMMUNICATION = 1, 2, 3, 6  # Category, event_log.h
+PARAMETERS, GRADIENTS, OPTIMIZER_STATE, COMMUNICATION, KV_CACHE = 1, 2, 3, 6, 7  # Category, event_log.h
 
 
 class _Shares:

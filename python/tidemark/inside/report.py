@@ -11,6 +11,7 @@ import time
 from . import batches, compiling, counters, door, losses, marks, modules, phases, relied_on, replays, steps, world
 from .epoch import whole
 from .events import ALLOC, CATEGORIES, FREE_COMPLETED, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, PHASES, Events, Peak, short_path, step_of, texts
+from .serving import block as serving_block
 
 TIMELINE_POINTS = 2000
 NO_LINE = "(no Python line)"  # python_frames.cpp
@@ -68,6 +69,7 @@ def _seen(session, events, stats):
         "peak": {
             "allocated_bytes": peak.allocated_bytes,
             "reserved_bytes": peak.reserved_bytes,
+            **_physical(peak.reserved_bytes),
             "requested_bytes": sum(row[1] for _, row in peak.live),
             "step": peak.step,
             "phase": "load" if peak.step == 1 and phase == "other" else phase,
@@ -85,6 +87,12 @@ def _seen(session, events, stats):
     }
 
 
+def _physical(reserved_bytes):
+    """Memory that is unmapped while it stays reserved (vLLM's sleep mode) takes no bytes of the device."""
+    held = door.device_peak_bytes(world.local_rank)
+    return {"physical_bytes": held} if held < reserved_bytes else {}
+
+
 def _counted(session, stats):
     """What PyTorch's own counters tell."""
     counters.counters.close_span(phases.phase.current)
@@ -99,6 +107,7 @@ def _report(session, memory, stopped_after_steps):
         **of_many,
         "schema": "tidemark.report/1",
         "engine": "run",
+        **serving_block.block(session.run_dir),
         "communicators": _communicators(),
         **memory,
         "assumptions": losses.rows()

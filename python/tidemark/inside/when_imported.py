@@ -65,6 +65,13 @@ def _kernels_may_be_tuned():
     relied_on.enable("kernels_tuned", compiling.watch_tuning)
 
 
+def _serving_was_told(module, what):
+    from . import serving
+
+    __import__(f"{serving.__name__}.{module}")
+    getattr(getattr(serving, module), what)()
+
+
 def _distributed_was_imported():
     from . import alone
 
@@ -121,6 +128,10 @@ def arm(ranks):
             "transformers.generation.utils": lambda: _uncounted(lambda: _session_was_told("generation_was_imported")),
             "diffusers.models.modeling_utils": lambda: _uncounted(lambda: _session_was_told("diffusers_was_imported")),
             "deepspeed.runtime.engine": lambda: _uncounted(lambda: _session_was_told("deepspeed_was_imported")),
+            "vllm.v1.worker.gpu_worker": lambda: _uncounted(lambda: _serving_was_told("vllm_engine", "worker_was_imported")),
+            "vllm.v1.engine.core": lambda: _uncounted(lambda: _serving_was_told("vllm_engine", "core_was_imported")),
+            "vllm.v1.engine.utils": lambda: _uncounted(lambda: _serving_was_told("vllm_engine", "processes_were_imported")),
+            "uvicorn.server": lambda: _uncounted(lambda: _serving_was_told("server", "uvicorn_was_imported")),
             "torch._dynamo.callback": lambda: _uncounted(_compiling_may_begin),
             "torch._inductor.runtime.triton_heuristics": lambda: _uncounted(_kernels_may_be_tuned),
         }

@@ -45,5 +45,12 @@ TEST(IsNvidiaLibrary, KnowsItByAnyVersion) {
     EXPECT_FALSE(is_nvidia_library(name)) << name;
 }
 
+TEST(NameBeforeVendoring, DropsTheHashOfAWheelsCopy) {
+  EXPECT_EQ(name_before_vendoring("libcudart.faf08d9a.so.13"), "libcudart.so.13");
+  EXPECT_EQ(name_before_vendoring("libnccl-0a1b2c3d.so.2.27"), "libnccl.so.2.27");
+  for (const char* name : {"libcudart.so.13", "libcublas", "libtorch_cuda.so", "12345678.so", "libx.notahash.so"})
+    EXPECT_EQ(name_before_vendoring(name), name);
+}
+
 }  // namespace
 }  // namespace tidemark::elf

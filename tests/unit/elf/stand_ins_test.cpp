@@ -11,6 +11,7 @@ namespace tidemark::elf {
 namespace {
 
 using Names = std::set<std::string>;
+using Packages = std::vector<Package<std::filesystem::path>>;
 
 ElfFile file_with(std::vector<std::string_view> needed, std::vector<DynamicSymbol> symbols) {
   ElfFile file;
@@ -20,17 +21,28 @@ ElfFile file_with(std::vector<std::string_view> needed, std::vector<DynamicSymbo
 }
 
 TEST(PlanStandIns, StubsOnlyWhatNobodyDefines) {
-  const std::vector<ElfFile> users{file_with({"libcublas.so.13", "libc.so.6"}, {{"cublasCreate_v2", false},
-                                                                                {"cudaMalloc", false},
-                                                                                {"cuInit", false},
-                                                                                {"malloc", false},
-                                                                                {"cudaInTorch", false}}),
-                                   file_with({"libcudart.so.13"}, {{"cudaInTorch", true}, {"ncclSend", false}})};
+  const std::vector<Package<ElfFile>> users{
+      {file_with({"libcublas.so.13", "libc.so.6"}, {{"cublasCreate_v2", false},
+                                                    {"cudaMalloc", false},
+                                                    {"cuInit", false},
+                                                    {"malloc", false},
+                                                    {"cudaInTorch", false}}),
+       file_with({"libcudart.so.13"}, {{"cudaInTorch", true}, {"ncclSend", false}})}};
   const ElfFile gpu = file_with({}, {{"cudaMalloc", true}, {"ncclSend", false}});
   const StandIns plan = plan_stand_ins(users, gpu);
   EXPECT_EQ(plan.functions, (Names{"cublasCreate_v2", "ncclSend"}));
   EXPECT_EQ(plan.libraries, (Names{"libcublas.so.13", "libcudart.so.13", "libcuda.so", "libcuda.so.1",
                                    "libnvidia-ml.so", "libnvidia-ml.so.1"}));
+}
+
+TEST(PlanStandIns, DefinitionCountsInItsPackageAlone) {
+  const ElfFile stub = file_with({}, {{"cudaMemset2DAsync", true}});
+  const ElfFile user = file_with({}, {{"cudaMemset2DAsync", false}});
+  const ElfFile gpu = file_with({}, {});
+  EXPECT_EQ(plan_stand_ins(std::vector<Package<ElfFile>>{{}, {stub, user}}, gpu).functions, Names{});
+  EXPECT_EQ(plan_stand_ins(std::vector<Package<ElfFile>>{{}, {stub}, {user}}, gpu).functions,
+            Names{"cudaMemset2DAsync"});
+  EXPECT_EQ(plan_stand_ins(std::vector<Package<ElfFile>>{{stub}, {user}}, gpu).functions, Names{});
 }
 
 class WriteStandIns : public testing::Test {
@@ -47,9 +59,10 @@ TEST_F(WriteStandIns, WritesAFolderThatLoads) {
   const auto user = write("torch/libtorch_cuda.so", {this_machine(), "libtorch_cuda.so", {"libcudart.so.13"}, "", {}});
   const auto out = folder_ / "out";
   std::filesystem::create_directory(out);
-  const StandIns written = write_stand_ins(std::vector{user}, gpu, out);
+  const StandIns written = write_stand_ins(Packages{{user}}, gpu, out);
   EXPECT_TRUE(written.libraries.contains("libcudart.so.13"));
-  void* handle = ::dlopen((out / "libcudart.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
+  // In a separate namespace: gpu_library/ may have loaded the real library of that name in this process.
+  void* handle = ::dlmopen(LM_ID_NEWLM, (out / "libcudart.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(handle, nullptr) << ::dlerror();
   EXPECT_NE(::dlsym(handle, "cudaStandInTest"), nullptr);
   ::dlclose(handle);
@@ -70,9 +83,9 @@ TEST_F(WriteStandIns, OnlyTorchItselfMustBeReadable) {
   const auto other = folder_.write("bitsandbytes/libother.so", "INPUT(libother.so.1)");
   const auto out = folder_ / "out";
   std::filesystem::create_directory(out);
-  EXPECT_NO_THROW(write_stand_ins(std::vector{other}, gpu, out));
+  EXPECT_NO_THROW(write_stand_ins(Packages{{}, {other}}, gpu, out));
   const auto torch = folder_.write("torch/libtorch_cuda.so", "broken");
-  const auto error = error_of([&] { write_stand_ins(std::vector{torch}, gpu, out); });
+  const auto error = error_of([&] { write_stand_ins(Packages{{torch}}, gpu, out); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->where(), torch.string());
 }
@@ -83,6 +96,18 @@ TEST_F(WriteStandIns, FindsSharedLibrariesByName) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].filename(), "a.so.1");
   EXPECT_TRUE(shared_libraries(folder_ / "nowhere").empty());
+}
+
+TEST_F(WriteStandIns, LibrariesOfEveryPackageAreFound) {
+  for (const char* name :
+       {"torch/lib/libtorch.so", "torch/_C.so", "flash_attn_2_cuda.so", "vllm/deep/_C.so", "vllm/libcudart.so.13",
+        "vision.libs/libcudart.faf08d9a.so.13", "nvidia/lib/libother.so", "tri/nvidia/lib/libcupti.so", "pure/a.py"})
+    folder_.write(name, "");
+  const auto found = libraries_of_environment(folder_ / "torch/lib", folder_.path());
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0], (Package<std::filesystem::path>{folder_ / "torch/lib/libtorch.so"}));
+  EXPECT_EQ(found[1], (Package<std::filesystem::path>{folder_ / "flash_attn_2_cuda.so"}));
+  EXPECT_EQ(found[2], (Package<std::filesystem::path>{folder_ / "vllm/deep/_C.so"}));
 }
 
 }  // namespace

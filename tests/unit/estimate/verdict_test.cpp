@@ -37,6 +37,42 @@ TEST(Judge, WindowsGoesOnBeyondTheCard) {
             "training goes on, slowly");
 }
 
+TEST(Judge, EngineServesWhatCacheAndBatchAllow) {
+  Report report = sample_report();
+  report.serving = sample_serving();
+  judge(report);
+  EXPECT_EQ(report.verdict,
+            "fits: starts and serves 16 sequences of 4,096 tokens, peak 61.6 GiB of 80.0 GiB, 18.4 GiB free");
+  report.serving->most_sequences = 1;
+  judge(report);
+  EXPECT_EQ(report.verdict,
+            "fits: starts and serves 1 sequence of 4,096 tokens, peak 61.6 GiB of 80.0 GiB, 18.4 GiB free");
+}
+
+TEST(Judge, RefusalOfAnEngineIsTheVerdict) {
+  Report report = sample_report();
+  report.script.exit_code = 1;
+  report.serving = ServingReport{.engine = "vLLM", .version = "0.33.0", .refusal = "no room", .for_memory = true};
+  judge(report);
+  EXPECT_EQ(report.verdict, "does not start: vLLM refuses: no room");
+  EXPECT_EQ(report.fits, false);
+  report.serving->for_memory = false;
+  judge(report);
+  EXPECT_EQ(report.fits, std::nullopt);
+}
+
+TEST(Judge, UnmappedMemoryIsNotOnTheDevice) {
+  Report report = sample_report();
+  report.interval = Interval{60 * kGiB, 60 * kGiB, 61 * kGiB, 62 * kGiB, "addresses"};
+  report.peak.physical_bytes = 41 * kGiB;
+  judge(report);
+  EXPECT_EQ(report.peak.device_bytes, 41 * kGiB + kGiB / 2 + kGiB / 8);
+  EXPECT_EQ(report.fits, true);
+  report.peak.physical_bytes = 62 * kGiB;  // pages of the driver may round it up
+  judge(report);
+  EXPECT_EQ(report.peak.device_bytes, 61 * kGiB + kGiB / 2 + kGiB / 8);
+}
+
 TEST(Judge, NamesTheAllocationThatFailed) {
   Report report = sample_report();
   report.oom = sample_oom();

@@ -21,6 +21,9 @@ TEST(ReportJson, ComesBackFromItsOwnText) {
       report.margin = Margin{"p90", "text", 93, -0.25, 0};
       report.varying_inputs = {{"input_ids", 3, {4, 212}, {4, 980}}};
       report.compiling = CompilingReport{2, 1 << 20, 2 << 20};
+      report.peak.physical_bytes = 58 * kGiB;
+      report.serving = sample_serving();
+      report.serving->refusal = "no memory";
       report.timeline_by_category = {{"parameters", {kGiB, kGiB, 0}}, {"\"own\"", {0, 59 * kGiB, 30 * kGiB}}};
       report.data = DataReport{9, 4, 2, false, "why", true, {{"input_ids", 3, {4, 2}, {4, 3}, {4, 5}, {4, 9}}}};
     }

@@ -90,5 +90,17 @@ TEST(ReportText, ShowsWhereMemoryRanOut) {
 
 TEST(ReportText, SurvivesAnEmptyReport) { EXPECT_NO_THROW(report_to_text(Report{})); }
 
+TEST(ReportText, ShowsTheFiguresOfAnEngine) {
+  Report report = sample_report();
+  report.serving = sample_serving();
+  const std::string text = report_to_text(report);
+  EXPECT_THAT(text, HasSubstr("vLLM 0.33.0 counts"));
+  EXPECT_THAT(text, HasSubstr("32.0 GiB  34,359,738,368"));
+  EXPECT_THAT(text,
+              HasSubstr("KV cache: 65,536 tokens in 4,096 blocks of 16; 16.25 sequences of 4,096 tokens at a time, "
+                        "256 allowed\n"));
+  EXPECT_THAT(text, HasSubstr("requests: 3 sent, 2 answered; HTTP 500: late\n"));
+}
+
 }  // namespace
 }  // namespace tidemark::io

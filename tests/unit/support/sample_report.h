@@ -36,6 +36,22 @@ inline Report sample_report() {
   return report;
 }
 
+inline ServingReport sample_serving() {
+  return {"vLLM",
+          "0.33.0",
+          {{"weights", kGiB}, {"KV cache", 32 * kGiB}},
+          4096,
+          16,
+          32 * kGiB,
+          65'536,
+          4096,
+          256,
+          16.25,
+          3,
+          2,
+          "HTTP 500: late"};
+}
+
 inline OutOfMemoryReport sample_oom() {
   return {2 * kGiB, 78 * kGiB, "CUDA out of memory.", 1, Phase::backward, "train.py:12"};
 }

@@ -119,6 +119,16 @@ class Before {
   std::vector<std::pair<const c10::TensorImpl*, at::Tensor>> saved_;
 };
 
+/// Zeros in fresh integer memory: a kernel that is no operation of PyTorch (Triton) may be what should write it, and no
+/// integers of earlier tensors may stand there.
+void clear_fresh(const OpPlan& plan, const torch::jit::Stack& stack, std::size_t first_result) {
+  if (!plan.returns_fresh) return;
+  for (std::size_t i = first_result; i < stack.size(); ++i)
+    for_each_tensor(stack[i], [](const at::Tensor& tensor) {
+      if (is_cuda_integer(tensor) && tensor.is_non_overlapping_and_dense()) clear(tensor);
+    });
+}
+
 /// Zero-filling drops pages instead of touching them.
 bool fill_with_zero(const OpPlan& plan, const Arguments& arguments) {
   if (plan.name != "aten::fill_" || !arguments[1].isScalar() || arguments[1].toScalar().isBoolean() ||
@@ -186,7 +196,7 @@ void hook(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::S
   store_places(plan, arguments, *stack);
   if (plan.uninitialised) forget_floats(plan, arguments);
   if (!plan.written.empty() || plan.uninitialised) note_host_data(plan, arguments, *stack, first_result);
-  if (plan.uninitialised) return;
+  if (plan.uninitialised) return clear_fresh(plan, *stack, first_result);
   if (plan.reads_scalar) return answer_scalar(op, plan, arguments, census, stack);
   const auto outputs = integer_outputs(plan, arguments, *stack, first_result, census.cuda_inputs);
   const bool floats = integers_alone && census.cuda_inputs && gives_known_floats(plan, arguments, *stack, first_result);
