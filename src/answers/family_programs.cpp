@@ -72,7 +72,8 @@ std::string_view release_in(std::string_view name) {
   return folder.substr(folder.rfind('/') + 1);
 }
 
-/// The section "modules" without classes, sizes and buffers: the tree of names.
+/// The section "modules" without classes, sizes and what is not saved: the tree of names, and dtypes of parameters and
+/// persistent buffers.
 std::vector<std::string_view> modules_in(std::string_view text) {
   std::vector<std::string_view> modules;
   const std::size_t begin = text.find("\nmodules ");
@@ -81,8 +82,9 @@ std::vector<std::string_view> modules_in(std::string_view text) {
     const std::string_view line = text.substr(at + 1, next == std::string_view::npos ? next : next - at - 1);
     if (at != begin && !line.starts_with(' ')) break;
     const std::string_view declared = line.substr(std::min(line.find_first_not_of(' '), line.size()));
-    if (!declared.starts_with("buffer ") && !declared.starts_with("attribute "))
-      modules.push_back(line.substr(0, line.find(':')));
+    const bool is_tensor = declared.starts_with("param ") || declared.starts_with("buffer ");
+    if (!declared.starts_with("attribute ") && !line.ends_with(" transient"))
+      modules.push_back(line.substr(0, line.find(is_tensor ? '[' : ':')));
     at = next;
   }
   return modules;
@@ -138,7 +140,7 @@ class Families {
   std::string difference_of(const Spec& spec, const FamilyText& family, std::string_view refusal) const {
     const FamilyText& first = *families_.front().text;
     if (spec.transformers.empty() || release_in(first.name) == release_in(family.name)) return "";
-    if (modules_in(first.text) != modules_in(family.text)) return "has other modules";
+    if (modules_in(first.text) != modules_in(family.text)) return "has other modules or tensors";
     const FamilyUse use = family_use_of(spec, model_config_);
     const std::map<std::string, Value> values = io::family_key_values(family.text, family.name, model_config_, use);
     for (const auto& [path, value] : io::family_key_values(first.text, first.name, model_config_, use)) {
