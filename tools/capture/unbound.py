@@ -17,6 +17,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "trace"), str(HERE.parents[1] / "python")]
 KEY = re.compile(r"^key (\S+) = (.*)$", re.MULTILINE)
+WORDS = ("gated-gelu", "gelu", "relu", "silu", "layer", "none")  # what strings of configurations are: activations and kinds of norms
 PARTS_OF_FILES = {"architectures", "model_type", "sub_configs", "transformers_version"}
 
 
@@ -49,6 +50,8 @@ def others_than(value):
         return [not value]
     if isinstance(value, (int, float)):
         return [value * 2 or 1, value + 1]
+    if isinstance(value, str):
+        return [word for word in WORDS if word != value]
     return [True, False, 2, 64, 0.5, [0]] if value is None else []
 
 
