@@ -130,7 +130,7 @@ def recorded(name, config):
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     kind, class_name = config["model_type"], class_of(config)
-    has_program = any(PROGRAMS.glob(f"{transformers.__version__.partition('.')[0]}.*/{kind}*"))
+    has_program = any(path.name.partition(".")[0] == kind for path in PROGRAMS.glob(f"{transformers.__version__.partition('.')[0]}.*/*"))
     if not has_program or kind not in CONFIG_MAPPING or not hasattr(transformers, class_name):
         return []
     head = {"name": name, "class": class_name, "config": config}
