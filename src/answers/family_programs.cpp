@@ -90,6 +90,17 @@ std::vector<std::string_view> modules_in(std::string_view text) {
   return modules;
 }
 
+/// Throws Error{unsupported} for a release whose tensors are found to differ from the program's.
+void check_release(std::string_view asked, const Program& program) {
+  const auto differs_on = program.header.find("differs_on");
+  const std::string versions = differs_on == program.header.end() ? "" : fmt::format(" {} ", differs_on->second);
+  if (!asked.empty() && versions.find(fmt::format(" {} ", asked)) != std::string::npos)
+    throw Error(Errc::unsupported,
+                fmt::format("the program of {} does not hold on transformers {}, whose tensors differ",
+                            program.model_type, asked),
+                "transformers", "run the program with tidemark run, or take another release (--transformers)");
+}
+
 class Families {
  public:
   Families(std::vector<TextOf> texts, Value model_config) : model_config_(std::move(model_config)) {
@@ -156,6 +167,7 @@ class Families {
     programs.push_back(
         io::read_family_text(family.text, family.name, model_config_, family_use_of(spec, model_config_)));
     check_towers(spec, programs.front());
+    check_release(spec.transformers, programs.front());
     if (passed_over)
       programs.front().header.emplace(
           "passed_over", fmt::format("{}: {}", release_in(families_.front().text->name), passed_over->message()));

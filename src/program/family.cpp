@@ -147,8 +147,6 @@ class FamilyReader {
         binding_.release = reader.name("_.-+");
       else if (reader.take_word("equal_on"))
         binding_.release = nearest_captured(binding_.release, line.substr(9), use_.transformers);
-      else if (reader.take_word("differs_on"))
-        check_release(reader);
       else if (reader.take_word("class"))
         class_ = reader.name("_");
       else if (reader.take_word("head"))
@@ -161,19 +159,6 @@ class FamilyReader {
         count_.add(line.substr(6));
       else if (reader.take_word("reads"))
         reads_.push_back(read_reads(reader));
-    }
-  }
-
-  /// Throws Error{unsupported} on a release whose tensors are found to be others.
-  void check_release(LineReader& reader) const {
-    const std::optional<Release> asked = release_of(use_.transformers);
-    while (!reader.at_end()) {
-      const std::string version = reader.name("_.-+");
-      if (asked && release_of(version) == asked)
-        throw Error(Errc::unsupported,
-                    fmt::format("the program of {} does not hold on transformers {}, whose tensors differ", model_type_,
-                                version),
-                    "transformers", "run the program with tidemark run, or take another release (--transformers)");
     }
   }
 

@@ -105,18 +105,6 @@ TEST(Family, OfAParameterThatReleasesDifferInTheirsIsTaken) {
   EXPECT_FALSE(is_of_weights("5.24.0"));
 }
 
-TEST(Family, IsRefusedOnAReleaseThatDiffers) {
-  const std::string text = with(tiny_family(), "transformers 5.17.0\n", "transformers 5.17.0\ndiffers_on 5.24.0\n");
-  const auto read = [&](const char* transformers) {
-    io::read_family_text(text, "tiny", config({}),
-                         {.context = {.use_cache = false}, .seq = 2, .transformers = transformers});
-  };
-  const auto error = error_of([&] { read("5.24.0"); });
-  EXPECT_EQ(error->code(), Errc::unsupported);
-  EXPECT_NE(error->message().find("does not hold on transformers 5.24.0"), std::string::npos);
-  for (const char* other : {"", "5.17.0", "5.23.0"}) EXPECT_NO_THROW(read(other)) << other;
-}
-
 TEST(Family, ALineOfAReleaseNamesOne) {
   const std::string text = equal_but_for("  since later %0: T[B, S, 64] = torch.relu($input_ids)\n", "");
   const auto error =
