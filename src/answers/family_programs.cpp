@@ -74,7 +74,8 @@ std::string_view release_in(std::string_view name) {
   return folder.substr(folder.rfind('/') + 1);
 }
 
-/// The section "modules" without classes, sizes and buffers: the tree of names.
+/// The section "modules" without classes, sizes and what is not saved: the tree of names, and dtypes of parameters and
+/// persistent buffers.
 std::vector<std::string_view> modules_in(std::string_view text) {
   std::vector<std::string_view> modules;
   const std::size_t begin = text.find("\nmodules ");
@@ -83,11 +84,23 @@ std::vector<std::string_view> modules_in(std::string_view text) {
     const std::string_view line = text.substr(at + 1, next == std::string_view::npos ? next : next - at - 1);
     if (at != begin && !line.starts_with(' ')) break;
     const std::string_view declared = line.substr(std::min(line.find_first_not_of(' '), line.size()));
-    if (!declared.starts_with("buffer ") && !declared.starts_with("attribute "))
-      modules.push_back(line.substr(0, line.find(':')));
+    const bool is_tensor = declared.starts_with("param ") || declared.starts_with("buffer ");
+    if (!declared.starts_with("attribute ") && !line.ends_with(" transient"))
+      modules.push_back(line.substr(0, line.find(is_tensor ? '[' : ':')));
     at = next;
   }
   return modules;
+}
+
+/// Throws Error{unsupported} for a release whose tensors are found to differ from the program's.
+void check_release(std::string_view asked, const Program& program) {
+  const auto differs_on = program.header.find("differs_on");
+  const std::string versions = differs_on == program.header.end() ? "" : fmt::format(" {} ", differs_on->second);
+  if (!asked.empty() && versions.find(fmt::format(" {} ", asked)) != std::string::npos)
+    throw Error(Errc::unsupported,
+                fmt::format("the program of {} does not hold on transformers {}, whose tensors differ",
+                            program.model_type, asked),
+                "transformers", "run the program with tidemark run, or take another release (--transformers)");
 }
 
 class Families {
@@ -140,7 +153,7 @@ class Families {
   std::string difference_of(const Spec& spec, const FamilyText& family, std::string_view refusal) const {
     const FamilyText& first = *families_.front().text;
     if (spec.transformers.empty() || release_in(first.name) == release_in(family.name)) return "";
-    if (modules_in(first.text) != modules_in(family.text)) return "has other modules";
+    if (modules_in(first.text) != modules_in(family.text)) return "has other modules or tensors";
     const FamilyUse use = family_use_of(spec, model_config_);
     const std::map<std::string, Value> values = io::family_key_values(family.text, family.name, model_config_, use);
     for (const auto& [path, value] : io::family_key_values(first.text, first.name, model_config_, use)) {
@@ -160,6 +173,7 @@ class Families {
     if (spec.generate > 0)
       for (Program& program : decode_programs(spec, model_config_, read)) programs.push_back(std::move(program));
     check_towers(spec, programs.front());
+    check_release(spec.transformers, programs.front());
     if (passed_over)
       programs.front().header.emplace(
           "passed_over", fmt::format("{}: {}", release_in(families_.front().text->name), passed_over->message()));

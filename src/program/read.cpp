@@ -59,8 +59,8 @@ class ProgramReader {
 
   Program read() {
     header();
-    modules();
     take_release();
+    modules();
     if (binding_) lines_ = written_out(lines_, at_, program_, texts_);
     if (binding_)
       bodies_for(binding_->main);

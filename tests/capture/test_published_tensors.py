@@ -1,6 +1,5 @@
 """Recordings of tests/golden/published: of every configuration that the repository holds, and what this transformers makes again."""
 
-import gzip
 import importlib.util
 import json
 import os
@@ -11,23 +10,12 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDER = ROOT / "tools/trace/record_published.py"
-STORED = ROOT / "tests/golden/published"
 # A model of text, one with images, experts, layers of several kinds, and an encoder.
 FEW = ["models/gpt2", "models/bert-base-uncased", "models/qwen3-vl-30b-a3b-instruct", "models/nvidia-nemotron-3-nano-30b-a3b-bf16", "defaults/t5.0"]
 
 spec = importlib.util.spec_from_file_location("record_published", RECORDER)
 recorder = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(recorder)
-
-
-def stored(release):
-    """{name: lines} of a recording."""
-    models = {}
-    for line in gzip.open(STORED / f"{release}.txt.gz", "rt").read().splitlines():
-        if line.startswith("{"):
-            models[json.loads(line)["name"]] = lines = []
-        lines.append(line)
-    return models
 
 
 def recorded_again(*names):
@@ -46,8 +34,8 @@ def recorded_again(*names):
 
 def test_every_configuration_is_recorded_as_it_is():
     configurations, seen = recorder.configurations(), set()
-    for recording in STORED.glob("*.txt.gz"):
-        for name, lines in stored(recording.name.removesuffix(".txt.gz")).items():
+    for recording in recorder.STORED.glob("*.txt.gz"):
+        for name, lines in recorder.stored(recording.name.removesuffix(".txt.gz")).items():
             assert json.loads(lines[0])["config"] == configurations[name], f"{recording.name}: record {name} again"
             seen.add(name)
     assert seen == configurations.keys()
@@ -55,13 +43,13 @@ def test_every_configuration_is_recorded_as_it_is():
 
 def test_a_few_models_are_recorded_again():
     release, again = recorded_again(*FEW)
-    assert again == {name: lines for name, lines in stored(release).items() if name in FEW}
+    assert again == {name: lines for name, lines in recorder.stored(release).items() if name in FEW}
 
 
 @pytest.mark.slow("tensors of every configuration are still those that transformers makes")
 def test_all_models_are_recorded_again():
     release, again = recorded_again()
-    assert again == stored(release)
+    assert again == recorder.stored(release)
 
 
 def test_numbers_of_names_are_folded_by_place():

@@ -99,11 +99,25 @@ def unbound(python, folder, *options):
     return done.stdout.splitlines()
 
 
-def test_a_key_that_is_not_followed_is_found_and_held(tmp_path):
-    whole = (ROOT / "data/programs/5.24.0/gemma3").read_text()
-    key = "text_config.sliding_window_pattern"
-    without = re.sub(rf"^(key|holds) {re.escape(key)} .*\n", "", whole, flags=re.MULTILINE)
-    assert whole.count(f"\nholds {key} == 6\n") == 2 and without.count(key) == 0
-    (tmp_path / "gemma3").write_text(without)
-    assert unbound("TIDEMARK_PYTHON", tmp_path, "--write") == [f"gemma3 {key} true text_config.layer_types"] * 2
-    assert (tmp_path / "gemma3").read_text() == whole
+@pytest.mark.parametrize(
+    "program, lines, rows",
+    [
+        ("5.24.0/gemma3", r"^(key|holds) text_config\.sliding_window_pattern .*\n", ["gemma3 text_config.sliding_window_pattern true text_config.layer_types"] * 2),
+        ("5.23.0/t5", r"^(key|holds) feed_forward_proj .*\n", ['t5 feed_forward_proj "gated-gelu" dense_act_fn is_gated_act']),
+        ("5.24.0/lfm2_vl", r"; also text_config\.block_ff_dim$", ["lfm2_vl text_config.block_ff_dim 2 text_config.intermediate_size"]),
+    ],
+)
+def test_a_key_that_is_not_followed_is_found_and_written(program, lines, rows, tmp_path):
+    """One that several keys follow is held at its default; one that is another's value becomes its spelling."""
+    whole, family = (ROOT / "data/programs" / program).read_text(), pathlib.Path(program).name
+    without = re.sub(lines, "", whole, flags=re.MULTILINE)
+    assert without != whole
+    (tmp_path / family).write_text(without)
+    assert unbound("TIDEMARK_PYTHON", tmp_path, "--write") == rows
+    assert (tmp_path / family).read_text() == whole
+
+
+@pytest.mark.slow("keys that classes read and no program follows, in every program of a release")
+@pytest.mark.parametrize("python, release", [NEWEST])
+def test_a_key_that_is_read_is_followed_or_changes_nothing(python, release):
+    assert unbound(python, ROOT / "data/programs" / release) == []

@@ -84,24 +84,22 @@ def test_frozen_embeddings_are_not_asked_for_gradients(predicted):
 
 
 MOE = {
-    "model_type": "qwen3_moe",
+    "model_type": "mixtral",
     "hidden_size": 64,
     "intermediate_size": 96,
-    "moe_intermediate_size": 32,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
-    "head_dim": 32,
-    "num_experts": 8,
+    "num_local_experts": 8,
     "num_experts_per_tok": 2,
     "vocab_size": 500,
-    "norm_topk_prob": True,
+    "output_router_logits": True,
 }
 
 
 def test_release_with_other_modules_is_not_answered_by_another(predicted):
     refused = predicted(MOE, *ASKED, "--transformers", "4.57.6")
-    assert refused.returncode == 3 and " has other modules)" in refused.stderr and "norm_topk_prob" in refused.stderr
+    assert refused.returncode == 3 and " has other modules or tensors)" in refused.stderr and "output_router_logits" in refused.stderr
     assert predicted(MOE, *ASKED, "--transformers", "5.17.0")["fits"]
 
 

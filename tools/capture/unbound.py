@@ -5,7 +5,7 @@ usage: tidemark run --gpu h100-80gb -- python tools/capture/unbound.py FOLDER [-
 
 FOLDER is data/programs/RELEASE, of this Python's transformers.  Each key of the lines `reads` that no line `key` names is changed: the configuration class must make the same of all keys that the program follows.
 With `--models` a tiny model of it, on the meta device, must also have the same parameters and buffers.  A line for each that has not: MODEL_TYPE KEY VALUE what changed.  It ends with 1 where there are any.
-With `--write` the programs hold for the default of such a key; a way that another value makes (Llama 4's interleave_moe_layer_step) needs its own line.
+With `--write` a key that alone decides a followed one becomes its spelling (`also`: LFM2-VL's block_ff_dim). Programs hold for the default of each other such key; a way that another value makes (Llama 4's interleave_moe_layer_step) needs its own line.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "trace"), str(HERE.parents[1] / "python")]
 KEY = re.compile(r"^key (\S+) = (.*)$", re.MULTILINE)
+WORDS = ("gated-gelu", "gelu", "relu", "silu", "layer", "none")  # what strings of configurations are: activations and kinds of norms
 PARTS_OF_FILES = {"architectures", "model_type", "sub_configs", "transformers_version"}
 
 
@@ -49,6 +50,8 @@ def others_than(value):
         return [not value]
     if isinstance(value, (int, float)):
         return [value * 2 or 1, value + 1]
+    if isinstance(value, str):
+        return [word for word in WORDS if word != value]
     return [True, False, 2, 64, 0.5, [0]] if value is None else []
 
 
@@ -89,6 +92,18 @@ def usual_of(header, build, key):
         if all(at(made, path) == at(usual, path) for path in paths):
             return value
     return at(usual, key)
+
+
+def is_spelling(build, key, value, found):
+    """Whether the one key that changes has the value of `key` from then on."""
+    from tidemark.capture.keys import at, changed
+
+    return len(found) == 1 and at(build(changed({}, {key: value})), found[0]) == value
+
+
+def with_spelling(header, path, spelling):
+    """The header with another spelling of a key."""
+    return re.sub(rf"^(key {re.escape(path)} = .*)$", lambda line: f"{line[1]}{' ' if '; also ' in line[1] else '; also '}{spelling}", header, flags=re.MULTILINE)
 
 
 def with_held(header, usual):
@@ -143,11 +158,15 @@ def main():
 
         text = path.read_text()
         for header in programs_in(path):
-            models, usual = tensors_of(model_type, header, overrides.get(model_type, {})) if asked.models else None, {}
+            models, usual, written = tensors_of(model_type, header, overrides.get(model_type, {})) if asked.models else None, {}, header
             for key, value, found in effects(header, build, models):
-                any_found, usual[key] = True, usual_of(header, build, key)
+                any_found = True
                 print(path.name, key, json.dumps(value), *found, flush=True)
-            text = text.replace(header, with_held(header, usual)) if usual else text
+                if is_spelling(build, key, value, found):
+                    written = with_spelling(written, found[0], key)
+                else:
+                    usual[key] = usual_of(header, build, key)
+            text = text.replace(header, with_held(written, usual) if usual else written)
         if asked.write:
             path.write_text(text)
     sys.exit(any_found)

@@ -5,7 +5,8 @@
 Models are built on the meta device in bfloat16, so that nothing is downloaded or computed.  OUT_DIR gets
 RELEASE.txt.gz, of this Python's transformers; of `-` the release and what it holds are printed.  With NAMEs, only these
 are recorded.  A line of JSON begins each configuration, then a line per group of tensors: kind, name, sizes, type, and
-the numbers that stand for `#`.
+the numbers that stand for `#`.  A model that another release of tests/golden/published holds with the same tensors has
+one line: {"name": NAME, "as": RELEASE, "crc32": N}, with the checksum of its lines there.
 """
 
 import gzip
@@ -14,9 +15,11 @@ import json
 import pathlib
 import re
 import sys
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "data/programs"
+STORED = ROOT / "tests/golden/published"
 
 
 # --- configurations
@@ -127,7 +130,7 @@ def recorded(name, config):
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     kind, class_name = config["model_type"], class_of(config)
-    has_program = any(PROGRAMS.glob(f"{transformers.__version__.partition('.')[0]}.*/{kind}*"))
+    has_program = any(path.name.partition(".")[0] == kind for path in PROGRAMS.glob(f"{transformers.__version__.partition('.')[0]}.*/*"))
     if not has_program or kind not in CONFIG_MAPPING or not hasattr(transformers, class_name):
         return []
     head = {"name": name, "class": class_name, "config": config}
@@ -136,6 +139,45 @@ def recorded(name, config):
     except Exception as error:  # whatever a model of such a configuration raises
         return [json.dumps({**head, "raises": f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"})]
     return [json.dumps(head), *tensors]
+
+
+# --- recordings of several releases
+
+
+def lines_of_models(path):
+    """{name: lines} of a recording as it lies there."""
+    models = {}
+    for line in gzip.open(path, "rt").read().splitlines():
+        if line.startswith("{"):
+            models[json.loads(line)["name"]] = lines = []
+        lines.append(line)
+    return models
+
+
+def stored(release):
+    """{name: lines} of a stored recording, all in full."""
+    models, others = lines_of_models(STORED / f"{release}.txt.gz"), {}
+    for name, [first, *_] in models.items():
+        head = json.loads(first)
+        if other := head.get("as"):
+            others.setdefault(other, lines_of_models(STORED / f"{other}.txt.gz"))
+            models[name] = others[other][name]
+            assert checksum(models[name]) == head["crc32"], f"{release}: record {name} again, {other} has changed"
+    return models
+
+
+def checksum(lines):
+    return zlib.crc32("\n".join(lines).encode())
+
+
+def packed(models, release):
+    """The lines of models, a reference for each that another stored release holds."""
+    others = {path.name.removesuffix(".txt.gz"): lines_of_models(path) for path in sorted(STORED.glob("*.txt.gz"))}
+    others.pop(release, None)
+    for lines in filter(None, models):
+        name = json.loads(lines[0])["name"]
+        equal = [other for other, known in others.items() if known.get(name) == lines]
+        yield from [json.dumps({"name": name, "as": equal[-1], "crc32": checksum(lines)})] if equal else lines
 
 
 def main():
@@ -151,8 +193,8 @@ def main():
             print(line)
         return
     with gzip.GzipFile(pathlib.Path(folder) / f"{transformers.__version__}.txt.gz", "wb", mtime=0) as file:
-        for lines in models:
-            file.write("".join(f"{line}\n" for line in lines).encode())
+        for line in packed(models, transformers.__version__):
+            file.write(f"{line}\n".encode())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -54,21 +54,52 @@ inline void unfold(const std::string& line, std::set<std::string>& rows) {
   for (const std::string& name : names) rows.insert(fmt::format("{} {} {} {}", fields[0], name, fields[2], fields[3]));
 }
 
-inline std::vector<RecordedModel> recorded_models(const std::filesystem::path& folder) {
+/// A recording as it lies there, and the release that each model is said to equal: {"name": "models/gpt2", "as":
+/// "5.24.0"}.
+struct Recording {
   std::vector<RecordedModel> models;
+  std::map<std::string, std::string> release_with_lines;
+};
+
+inline Recording recording_of(const std::string& text, const std::string& release) {
+  Recording recording;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('{')) {
+      recording.models.back().lines.push_back(line);
+      continue;
+    }
+    const Value head = io::value_from_python_json(line, release);
+    const std::string name = *head.find("name")->as_text();
+    if (const Value* other = head.find("as")) {
+      recording.release_with_lines[name] = *other->as_text();
+      continue;
+    }
+    const Value* raises = head.find("raises");
+    recording.models.push_back(
+        {release, name, *head.find("class")->as_text(), *head.find("config"), raises ? *raises->as_text() : ""});
+  }
+  return recording;
+}
+
+inline std::vector<RecordedModel> recorded_models(const std::filesystem::path& folder) {
+  constexpr std::string_view kEnding = ".txt.gz";
+  std::map<std::string, Recording> recordings;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string file = entry.path().filename().string();
-    if (!file.ends_with(".txt.gz")) continue;
-    std::istringstream text(unpack(entry.path()));
-    for (std::string line; std::getline(text, line);) {
-      if (!line.starts_with('{')) {
-        models.back().lines.push_back(line);
-        continue;
-      }
-      const Value head = io::value_from_python_json(line, file);
-      const Value* raises = head.find("raises");
-      models.push_back({file.substr(0, file.size() - 7), *head.find("name")->as_text(), *head.find("class")->as_text(),
-                        *head.find("config"), raises ? *raises->as_text() : ""});
+    std::string file = entry.path().filename().string();
+    if (!file.ends_with(kEnding)) continue;
+    const std::string release = file.substr(0, file.size() - kEnding.size());
+    recordings[release] = recording_of(unpack(entry.path()), release);
+  }
+  std::vector<RecordedModel> models;
+  for (const auto& [release, recording] : recordings) {
+    models.insert(models.end(), recording.models.begin(), recording.models.end());
+    for (const auto& [name, other] : recording.release_with_lines) {
+      const std::vector<RecordedModel>& others = recordings.at(other).models;
+      RecordedModel model =
+          *std::find_if(others.begin(), others.end(), [&](const auto& one) { return one.name == name; });
+      model.release = release;
+      models.push_back(std::move(model));
     }
   }
   return models;

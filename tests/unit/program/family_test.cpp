@@ -92,6 +92,19 @@ TEST(Family, OfALineThatReleasesDifferInTheirsIsTaken) {
   for (const char* since : {"", "5.24.0", "5.25.0"}) EXPECT_EQ(kind(since), Statement::Kind::function) << since;
 }
 
+TEST(Family, OfAParameterThatReleasesDifferInTheirsIsTaken) {
+  const std::string both =
+      "    before 5.24.0 param weight: T[100, width]\n    since 5.24.0 param weight: float32[100, width]\n";
+  const std::string text = with(with(tiny_family(), "    param weight: T[100, width]\n", both), "transformers 5.17.0\n",
+                                "transformers 5.17.0\nequal_on 5.24.0\n");
+  const auto is_of_weights = [&](const char* transformers) {
+    const FamilyUse use{.context = {.use_cache = false}, .seq = 2, .transformers = transformers};
+    return io::read_family_text(text, "tiny", config({}), use).root.children[0].parameters[0].type.of_weights;
+  };
+  EXPECT_TRUE(is_of_weights("5.17.0"));
+  EXPECT_FALSE(is_of_weights("5.24.0"));
+}
+
 TEST(Family, ALineOfAReleaseNamesOne) {
   const std::string text = equal_but_for("  since later %0: T[B, S, 64] = torch.relu($input_ids)\n", "");
   const auto error =
