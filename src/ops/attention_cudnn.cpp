@@ -28,7 +28,7 @@ Layout matching_layout(const Layout& query, const Dims& sizes) {
 /// to 256, both types, causal or not, with and without a bias and dropout, on H200, H100 and B200
 /// (tools/trace/record_ops.py
 /// --random).
-/// Forward: 256 bytes on Hopper, of one query what is said below; on Blackwell the bits of the dropout, in tiles of 128
+/// Forward: 256 bytes on Hopper; on Blackwell the bits of the dropout, in tiles of 128
 /// x 128, or nothing. Backward: the sum of dO * O per row and the gradient of the query in float32, and 256 bytes on
 /// Hopper.  With grouped heads, also the gradients of keys and values of each query head.  On Blackwell the bits of the
 /// dropout; without, when the queries or the keys fit in one tile, a second gradient of the query with its rows rounded
@@ -45,8 +45,8 @@ struct Shape {
 
 bool queries_count(const Run& run) { return !run.torch().cudnn_counts_tiles_of_keys; }
 
-/// Of one query on Hopper: into how many parts its keys are cut, each a block of threads of its own.  cuDNN 9.26 was
-/// asked on 132 and 78 multiprocessors, of 1 to 160 heads of keys and 256 to 131,072 keys (1,300 shapes).
+/// Splits of the keys for one query on Hopper, as cuDNN 9.19 and 9.26 answer
+/// (tests/golden/ops/attention_one_query.json).
 std::int64_t parts_of_keys(const Shape& shape) {
   const std::int64_t blocks = shape.k[0] * shape.k[1], keys = shape.k[2];
   if (keys <= 512 || 2 * blocks > shape.card.multiprocessors) return 1;

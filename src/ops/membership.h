@@ -4,7 +4,7 @@
 
 namespace tidemark {
 
-/// x.any(), x.all(), by its name.  Of booleans or integers.
+/// x.any() or x.all(), by its name in ATen.
 Tensor any_or_all(const char* name, Tensor x);
 /// x.any(dim=-1)
 Tensor any_in_rows(Tensor x);

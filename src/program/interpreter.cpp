@@ -225,8 +225,8 @@ void Interpreter::appear(const Statement& statement, Frame& frame) const {
   give(statement, frame, std::move(made));
 }
 
-/// Caches give and take their tensors in one order: layer by layer, keys before values.  What has other dimensions, as
-/// a count of tokens, stays (transformers: cache_utils.py, DynamicSlidingWindowLayer, 5.24.0).
+/// The next tensor of the cache.  One of other dimensions, such as a count of tokens, stays.
+/// transformers: cache_utils.py, DynamicSlidingWindowLayer (5.24.0)
 Tensor Interpreter::from_cache(const Statement& statement, const Result& result, Frame& frame) const {
   Pass& pass = *frame.pass;
   const auto is_alike = [&](const Tensor& one) { return one && one.dims() == std::ssize(result.type.sizes); };

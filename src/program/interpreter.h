@@ -19,8 +19,8 @@ class Interpreter {
 
   ~Interpreter();
 
-  /// From the inputs in the order of the main body's parameters, and the values of the program's symbols.
-  /// `cache`: what the pass before this one held, which stands where the program says "unseen".
+  /// Inputs are in the order of the main body's parameters, `symbols` in the program's.
+  /// `cache`: tensors that the pass before this one held, for statements `unseen`.
   ModelOutputs forward(Run& run, Tensors inputs, std::vector<std::int64_t> symbols,
                        std::vector<Tensor> cache = {}) const;
   /// Of a main body that begins with a call: what that gives (nn/fused_head.h).

@@ -25,7 +25,7 @@ Forward own_forward(const std::string& class_name) {
   return nullptr;
 }
 
-/// Of a model whose get_output_embeddings() gives none, whatever its modules are called.
+/// get_output_embeddings() gives none, whatever the modules are called.
 void deny_output_embeddings(Module& module) {
   module.is_output_embedding = false;
   for (const std::unique_ptr<Module>& child : module.children()) deny_output_embeddings(*child);
@@ -76,7 +76,7 @@ class TreeBuilder {
     const std::int64_t step = kinds[0].step(values), end = kinds[0].end(values);
     for (const ModuleDeclaration& kind : kinds)
       if (step < 1 || kind.step(values) != step || kind.end(values) != end || kind.first(values) > kind.last(values))
-        fail(kind.line, "modules that go round otherwise than those beside them");
+        fail(kind.line, "modules that repeat otherwise than those beside them");
     for (std::int64_t before = 0; kinds[0].first(values) + before <= end; before += step)
       for (const ModuleDeclaration& kind : kinds) add_from(module, kind, before, end);
   }

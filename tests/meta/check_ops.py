@@ -10,7 +10,7 @@ PARTS = {"autocast_low", "autocast_f32", "rebased", "repeated_places"}
 # The last three are no operations of torch: bitsandbytes' and TRL's are recorded in steps (tests/golden/steps/{qlora,int8,sft}*), with the state that their modules hold.
 HEADERS_OF_PARTS = {"attention.h", "convolution_scratch.h", "cub.h", "index.h", "matmul_4bit.h", "matmul_8bit.h", "chunked_logprob.h"}
 # Further recordings of an operation, under a name of their own: of copy_, of scaled_dot_product_attention, of convolution, of scale_.
-VARIANTS = {"copy_into", "attention_bias", "attention_turned", "convolution_of_images", "depthwise", "scale_part"}
+VARIANTS = {"copy_into", "attention_bias", "attention_one_query", "attention_turned", "convolution_of_images", "depthwise", "scale_part"}
 
 
 def check(root):

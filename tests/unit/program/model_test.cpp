@@ -59,7 +59,7 @@ TEST(ProgramModel, KindsOfModulesMayGoRound) {
   for (const char* other : {"2 by 0 to layers + 2", "2 by 4 to layers + 2", "2 by 3 to 9", "2..1 by 3 to layers + 2"})
     EXPECT_TRUE(error_of([&] { parameters_of_rounds(other); })
                     ->message()
-                    .ends_with("modules that go round otherwise than those beside them"))
+                    .ends_with("modules that repeat otherwise than those beside them"))
         << other;
   EXPECT_TRUE(error_of([] { parameters_of_rounds("1 by 3 to layers + 2"); })->message().ends_with("1 is there twice"));
 }
