@@ -24,7 +24,7 @@ std::vector<NamedBytes> sorted_rows(const BytesByName& bytes) {
 
 std::string_view name_of(Category category) {
   constexpr std::string_view kNames[] = {"parameters",    "gradients", "optimizer_state", "activations", "workspace",
-                                         "communication", "other"};
+                                         "communication", "kv_cache", "other"};
   return kNames[static_cast<int>(category)];
 }
 

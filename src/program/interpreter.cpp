@@ -146,7 +146,7 @@ void Interpreter::run(const Statement& statement, Frame& frame, std::size_t roun
       for (const std::size_t place : statement.values) tensors[place].reset();
       break;
     case Kind::hold:
-      for (const std::size_t place : statement.values) frame.pass->held.push_back(std::move(tensors[place]));
+      for (const std::size_t place : statement.values) hold(tensors[place], frame);
       break;
     case Kind::keep:
       for (const std::size_t place : statement.values) kept_[{&frame.routine, place}] = tensors[place];
@@ -164,6 +164,12 @@ void Interpreter::run(const Statement& statement, Frame& frame, std::size_t roun
     case Kind::repeat: repeat(statement, frame); break;
     case Kind::leave: leave(statement, frame); break;
   }
+}
+
+/// A cache has the value from now on.
+void Interpreter::hold(Tensor& value, Frame& frame) const {
+  if (is_of_generation_) frame.run.set_category(*value.impl().storage, Category::kv_cache);
+  frame.pass->held.push_back(std::move(value));
 }
 
 /// An attribute of the module takes a value; one that its tree has not is there from now on.

@@ -15,7 +15,12 @@ class Interpreter {
  public:
   /// All of them outlive it.  `checks_sizes`: tensors are whole, so they are as large as the program says.
   Interpreter(const Program& program, const Routine& main, const Context& context, Dtype weights, bool checks_sizes)
-      : program_(program), main_(main), context_(context), weights_(weights), checks_sizes_(checks_sizes) {}
+      : program_(program),
+        main_(main),
+        context_(context),
+        weights_(weights),
+        checks_sizes_(checks_sizes),
+        is_of_generation_(generates(program)) {}
 
   ~Interpreter();
 
@@ -40,6 +45,7 @@ class Interpreter {
   static Tensors with_parameter_hooks(const Statement& statement, Frame& frame, FunctionCall& call);
   void call(const Statement& statement, Frame& frame, std::size_t round) const;
   void keep(const Statement& statement, Frame& frame) const;
+  void hold(Tensor& value, Frame& frame) const;
   void find_made(Frame& frame) const;
   /// What the frame's body begins with.
   void begin(Frame& frame, Tensors inputs) const;
@@ -66,7 +72,7 @@ class Interpreter {
   const Routine& main_;
   const Context& context_;
   const Dtype weights_;
-  const bool checks_sizes_;
+  const bool checks_sizes_, is_of_generation_;
   /// Those that are not gone: they hold what holds them, until backward comes by or this ends.
   mutable std::vector<std::weak_ptr<Dict>> dicts_;
   mutable std::map<std::pair<const Routine*, std::size_t>, Tensor> kept_;      // by objects that outlive the outputs

@@ -44,12 +44,6 @@ bool takes_positions(const Program& program) {
   return found != program.header.end() && found->second == "true";
 }
 
-/// Of a prompt, or of one more token: generate() brings the places of tokens.
-bool generates(const Program& program) {
-  const auto head = program.header.find("head");
-  return head != program.header.end() && is_of_generation(head->second);
-}
-
 /// One of them, or the place among the others.
 struct BatchEntry {
   const BatchMember* member = nullptr;

@@ -180,4 +180,10 @@ Program read_program(std::string_view text, const std::string& file, ReadValue r
 /// Finds the functions of all statements, and puts arguments in the order of parameters.
 void resolve_functions(Program& program);
 
+/// Whether it is one of the two.
+inline bool generates(const Program& program) {
+  const auto head = program.header.find("head");
+  return head != program.header.end() && is_of_generation(head->second);
+}
+
 }  // namespace tidemark

@@ -40,6 +40,7 @@ enum class Category : std::uint8_t {
   activations,
   workspace,
   communication,
+  kv_cache,
   other
 };
 
