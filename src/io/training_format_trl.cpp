@@ -231,7 +231,8 @@ TrainingFormat training_format_trl() {
           .signs = {"dataset_name", "use_peft", "lora_r", "lora_target_modules", "max_length", "loss_type",
                     "dataset_text_field", "dataset_train_split", "packing_strategy", "model_init_kwargs",
                     "assistant_only_loss", "padding_free", "completion_only_loss", "beta", "precompute_ref_log_probs",
-                    "desirable_weight", "center_rewards_coefficient", "ref_model_mixup_alpha"},
+                    "desirable_weight", "center_rewards_coefficient", "ref_model_mixup_alpha",
+                    "dataset_mixture", "dataset_mixer"},  // the last two are of alignment-handbook's files
           .model_key = "model_name_or_path",
           .loop = LoopKind::sft_trainer,
           .as_trained = as_trained,

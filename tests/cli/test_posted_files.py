@@ -51,3 +51,11 @@ def test_page_of_posted_files_counts_answers():
     near = sum("open" not in entry for entry in ENTRIES)
     assert f"holds {len(ENTRIES)} files" in text and f"{near} of {len(ENTRIES)} are answered so" in text
     assert all(entry["file"] in text for entry in ENTRIES)
+
+
+def test_alignment_handbook_is_read_as_trl(tidemark, folders):
+    """It names neither TRL's dataset nor its length: zephyr_full.yaml has dataset_mixture and max_seq_length."""
+    entry = next(entry for entry in ENTRIES if entry["file"] == "trl/zephyr_full.yaml")
+    done = asked(tidemark, folders, entry, "--json", "r.json")
+    assert posted.is_answered(done), done.stderr
+    assert json.loads((folders / "work/r.json").read_text())["training"]["options"]["loop"] == "sft_trainer"
