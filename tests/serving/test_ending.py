@@ -24,13 +24,19 @@ def free_port():
         return one.getsockname()[1]
 
 
-def serve(folder, length, *words, options=(), gpu="a100-80gb"):
-    """(finished process, report, port) of the stand-in server."""
-    port, path = free_port(), folder / "report.json"
-    command = [TIDEMARK, "run", "--gpu", gpu, "--json", str(path), *options, "--", PYTHON, str(STANDIN / "server.py"), str(length), str(port), *words]
+def run(folder, *words, options=()):
+    """(finished process, report) of a program of the stand-in."""
+    path = folder / "report.json"
+    command = [TIDEMARK, "run", "--gpu", "a100-80gb", "--json", str(path), *options, "--", PYTHON, *words]
     environment = {**os.environ, "PYTHONPATH": str(STANDIN), "TMPDIR": str(folder)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    return done, json.loads(path.read_text()) if path.exists() else None, port
+    return done, json.loads(path.read_text()) if path.exists() else None
+
+
+def serve(folder, length, *words, options=()):
+    """(finished process, report, port) of the stand-in server."""
+    port = free_port()
+    return *run(folder, str(STANDIN / "server.py"), str(length), str(port), *words, options=options), port
 
 
 def nothing_is_left(folder, port):
@@ -56,7 +62,7 @@ def test_server_ends_when_it_is_ready(tmp_path):
     assert cache["bytes"] == terms["KV cache"] == cache["blocks"] * 2 * MIB
     assert cache["tokens"] == 16 * cache["blocks"]
     by_category = {row["name"]: row["bytes"] for row in report["at_peak"]["by_category"]}
-    assert by_category["kv_cache"] == cache["bytes"]
+    assert 0 <= by_category["kv_cache"] - cache["bytes"] < 2 * 2 * MIB  # two tensors, in blocks of the allocator
     assert "requests" not in serving
     assert f"KV cache: {cache['tokens']:,} tokens in {cache['blocks']:,} blocks of 16" in done.stdout
     assert nothing_is_left(tmp_path, port)
@@ -83,3 +89,10 @@ def test_refusal_is_the_verdict(tmp_path):
     assert report["fits"] is False
     assert report["serving"]["refusal"]["for_memory"] is True
     assert nothing_is_left(tmp_path, port)
+
+
+def test_engine_of_a_script_reports_before_it_is_killed(tmp_path):
+    done, report = run(tmp_path, str(STANDIN / "script.py"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the script goes on" in done.stdout
+    assert report["serving"]["kv_cache"]["length"] == 4096

@@ -24,7 +24,8 @@ enum class Category : std::uint8_t {
   optimizer_state,
   activations,
   workspace,
-  communication
+  communication,
+  kv_cache
 };
 
 /// One event; 48 bytes, read by python/tidemark/inside/events.py in this layout.

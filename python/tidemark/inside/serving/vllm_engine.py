@@ -1,4 +1,4 @@
-"""vLLM (0.17 to 0.33): the figures that its worker and its engine core have as attributes, at the moments at which they have them."""
+"""vLLM 0.33.0: the figures that its worker and its engine core have as attributes, at the moments at which they have them."""
 
 import contextlib
 import functools
@@ -77,7 +77,7 @@ class _capture_noted:
 
 @losses.guarded("the terms of vLLM's memory are missing")
 def _note_profile(worker):
-    """`peak_activation_memory` includes the estimate of graphs where that is subtracted (vllm: v1/worker/gpu_worker.py, 0.21 to 0.33)."""
+    """`peak_activation_memory` includes the estimate of graphs where that is subtracted (vllm: v1/worker/gpu_worker.py, 0.33.0)."""
     from vllm import envs
 
     estimate = int(getattr(worker, "cudagraph_memory_estimate", 0) or 0)
