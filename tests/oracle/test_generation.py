@@ -11,7 +11,7 @@ import argparse
 import generation_table
 
 
-@pytest.mark.parametrize("family, setting", [("llama", "short"), ("gemma3_text", "past the window")])
+@pytest.mark.parametrize("family, setting", [("llama", "short"), ("mistral", "past the window")])
 def test_generation_equals_prediction(family, setting, tmp_path):
     options = argparse.Namespace(tidemark=TIDEMARK, python=PYTHON, out=tmp_path, versions=versions_of("torch", "transformers"))
     cell = generation_table.compare((family, setting), options)

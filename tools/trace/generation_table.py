@@ -36,8 +36,11 @@ FAMILIES = {
     "qwen2": SIZES,
     "qwen3": {**SIZES, "head_dim": 64},
     "qwen3_moe": {**SIZES, "head_dim": 64, "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 256},
-    "gemma3_text": {**SIZES, "hidden_size": 640, "head_dim": 128, "sliding_window": 128, "num_hidden_layers": 6},
     "phi3": SIZES,
+    "gemma2": {**SIZES, "head_dim": 64, "sliding_window": 128, "num_hidden_layers": 4},
+    "olmo2": SIZES,
+    "granite": SIZES,
+    "smollm3": {**SIZES, "num_hidden_layers": 4},
     "gpt2": {"n_layer": 3, "n_embd": 512, "n_head": 8, "vocab_size": 32000, "bos_token_id": 1, "eos_token_id": 2},
 }
 SETTINGS = {  # prompts, tokens of each, new tokens
