@@ -23,8 +23,8 @@ std::vector<NamedBytes> sorted_rows(const BytesByName& bytes) {
 }  // namespace
 
 std::string_view name_of(Category category) {
-  constexpr std::string_view kNames[] = {"parameters",    "gradients", "optimizer_state", "activations", "workspace",
-                                         "communication", "kv_cache", "other"};
+  constexpr std::string_view kNames[] = {"parameters", "gradients",     "optimizer_state", "activations",
+                                         "workspace",  "communication", "kv_cache",        "other"};
   return kNames[static_cast<int>(category)];
 }
 
