@@ -87,6 +87,7 @@ def test_example(run, example):
 def test_every_example_is_here():
     scripts = {path.name for path in (ROOT / "examples").glob("*.py")}
     elsewhere = {
+        "generate.py",
         "llava_finetune.py",
         "deepspeed_llava.py",
         "fsdp2_llama.py",
