@@ -75,7 +75,7 @@ describe("by method", () => {
 
   test("a trainer's methods stand beside each other", () =>
     withPage(at(`${TINY}&method=trl-lora`), {}, async (tab) => {
-      await compared(tab);
+      await tab.locator("#methods[aria-busy=false] tbody tr").first().waitFor({ timeout: 120_000 });
       assert.deepEqual((await rows(tab, "methods")).map((row) => row[1]), ["trl-full", "trl-lora", "trl-qlora", "trl-dora"].map((method) => needed(tiny({ method })).bytes));
     }));
 });
