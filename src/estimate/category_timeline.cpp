@@ -26,7 +26,7 @@ bool has_any(const CategoryOverTime& one) {
 }  // namespace
 
 std::vector<CategoryOverTime> categories_over_time(const Run& run) {
-  const Points& points = run.timeline().points();
+  const Points points = run.timeline().points();
   const std::vector<std::size_t> first = first_points(points);
   std::array<CategoryOverTime, kCategories> all;  // at first by how much each point differs from the one before it
   for (std::size_t i = 0; i < kCategories; ++i)

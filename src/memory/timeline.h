@@ -1,4 +1,4 @@
-// Memory over time, in as few points as asked for: of every stretch the highest one is kept, so that no peak is lost.
+// Memory over time, in few points: of each stretch of events those where allocated and reserved memory were highest.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -15,15 +15,16 @@ class Timeline {
     bool operator==(const Point&) const = default;
   };
 
-  /// At most `points` points; at least 2.
-  explicit Timeline(std::size_t points = 2000);
+  /// At most `stretches` stretches, of one or two points; at least 2.
+  explicit Timeline(std::size_t stretches = 2000);
 
   /// The totals after the next event.
   void add(const Totals& totals);
   /// The same where none of them has risen.
   void add_fallen(const Totals& totals);
 
-  const std::vector<Point>& points() const { return points_; }
+  /// In the order of events.
+  std::vector<Point> points() const;
   std::int64_t events() const { return events_; }
   /// The first event at which allocated memory was highest, and the highest reserved memory.
   const Point& allocated_peak() const { return allocated_peak_; }
@@ -40,13 +41,21 @@ class Timeline {
   static bool is_higher(const Totals& later, const Point& earlier) {
     return later.allocated_bytes > earlier.totals.allocated_bytes;
   }
-  bool starts_point(std::int64_t event) const { return (event & (stretch_ - 1)) == 0; }
-  void start_point(std::int64_t event, const Totals& totals);
+  /// The first points at which each was highest.
+  struct Stretch {
+    Point allocated, reserved;
+    void take(const Point& later) {
+      if (is_higher(later.totals, allocated)) allocated = later;
+      if (later.totals.reserved_bytes > reserved.totals.reserved_bytes) reserved = later;
+    }
+  };
+  bool starts_stretch(std::int64_t event) const { return (event & (stretch_events_ - 1)) == 0; }
+  void start_stretch(std::int64_t event, const Totals& totals);
   void halve();
 
-  std::size_t most_points_;
-  std::int64_t events_ = 0, stretch_ = 1;  // events per point: a power of two
-  std::vector<Point> points_;
+  std::size_t most_stretches_;
+  std::int64_t events_ = 0, stretch_events_ = 1;  // a power of two
+  std::vector<Stretch> stretches_;
   Point allocated_peak_;
   Totals last_;
   Peaks peaks_;
@@ -66,16 +75,16 @@ inline void Timeline::add(const Totals& totals) {
     peaks_.reserved_bytes = totals.reserved_bytes;
     reserved_peak_bytes_ = std::max(reserved_peak_bytes_, totals.reserved_bytes);
   }
-  if (starts_point(event))
-    start_point(event, totals);
-  else if (is_higher(totals, points_.back()))
-    points_.back() = {event, totals};
+  if (starts_stretch(event))
+    start_stretch(event, totals);
+  else
+    stretches_.back().take({event, totals});
 }
 
 inline void Timeline::add_fallen(const Totals& totals) {
   const std::int64_t event = events_++;
   last_ = totals;
-  if (starts_point(event)) start_point(event, totals);
+  if (starts_stretch(event)) start_stretch(event, totals);
 }
 
 }  // namespace tidemark

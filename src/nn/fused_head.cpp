@@ -35,7 +35,8 @@ ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels, c
   // hidden_states.to(lm_head.weight.device): where it is in parts, it is whole from here on
   head("weight");
   const Tensor hidden_states = slice(backbone_outputs[0], 1, 0, backbone_outputs[0].size(1) - 1);
-  labels = slice(std::move(labels), 1, 1, labels.size(1));
+  const std::int64_t length = labels.size(1);
+  labels = slice(std::move(labels), 1, 1, length);
   const Tensor mask = compare("aten::ne", labels);
   const std::int64_t tokens = mask.elements();
   const Tensor weight = full_tensor(head, "weight"),

@@ -68,7 +68,8 @@ Tensors matmul_8bit_backward(Backward& call) {
   const Dims& sizes = call.facts.sizes;
   const std::int64_t n = call.facts.a, k = sizes[-1];
   Tensor gradient = call.gradient();
-  if (gradient.dims() == 3) gradient = contiguous(reshape(std::move(gradient), Dims{gradient.elements() / n, n}));
+  const std::int64_t rows = gradient.elements() / n;
+  if (gradient.dims() == 3) gradient = contiguous(reshape(std::move(gradient), Dims{rows, n}));
   Tensor weight = empty(call.run, Dims{n, k}, call.facts.dtype);
   {
     const Tensor scales = empty(call.run, Dims{n, 1}, Dtype::f32);

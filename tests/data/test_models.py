@@ -38,5 +38,16 @@ def test_every_configuration_is_one_without_a_path():
         assert not re.search(r'"(/|~|\w:)', text), file
 
 
+def incomplete(config):
+    """Whether a model of several parts has the configuration of its language model alone, as some sources store it."""
+    is_multimodal = config.get("architectures", [""])[0].endswith("ForConditionalGeneration") and "text_config" in config
+    return is_multimodal and not {"vision_config", "audio_config"} & config.keys()
+
+
+def test_no_multimodal_configuration_is_incomplete():
+    assert [file for file in INDEX if incomplete(json.loads((FOLDER / file).read_text()))] == []
+    assert incomplete({"architectures": ["Llama4ForConditionalGeneration"], "text_config": {}})
+
+
 def test_the_data_stays_small():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 400_000

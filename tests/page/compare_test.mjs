@@ -43,8 +43,8 @@ describe("by method", () => {
     withPage(at(TINY), {}, async (tab) => {
       await compared(tab);
       const found = await rows(tab, "methods");
-      assert.deepEqual(found.map((row) => row[0]), ["Full: every weight", "LoRA", "QLoRA: LoRA over 4-bit weights"]);
-      for (const [i, method] of ["full", "lora", "qlora"].entries()) {
+      assert.deepEqual(found.map((row) => row[0]), ["Full: every weight", "LoRA", "QLoRA: LoRA over 4-bit weights", "DoRA: LoRA with magnitudes"]);
+      for (const [i, method] of ["full", "lora", "qlora", "dora"].entries()) {
         const { fits, bytes, left } = needed(tiny({ method }));
         assert.deepEqual(found[i].slice(1), [bytes, fits, left], method);
       }
@@ -57,7 +57,7 @@ describe("by method", () => {
       const spec = { model: modelConfig("llava-1.5-7b-hf"), gpu: "h100-80gb", batch: 1, images: 1, seq: 1024 };
       assert.equal(found["The projector alone"], needed({ ...spec, method: "projector" }).bytes);
       assert.equal(found["All but the vision tower"], needed({ ...spec, method: "freeze-vision" }).bytes);
-      assert.equal(Object.keys(found).length, 5);
+      assert.equal(Object.keys(found).length, 6);
     }));
 
   test("a press takes the method, and the rank stays", () =>
@@ -75,8 +75,8 @@ describe("by method", () => {
 
   test("a trainer's methods stand beside each other", () =>
     withPage(at(`${TINY}&method=trl-lora`), {}, async (tab) => {
-      await tab.locator("#methods[aria-busy=false] tbody tr").first().waitFor();
-      assert.deepEqual((await rows(tab, "methods")).map((row) => row[1]), ["trl-full", "trl-lora", "trl-qlora"].map((method) => needed(tiny({ method })).bytes));
+      await tab.locator("#methods[aria-busy=false] tbody tr").first().waitFor({ timeout: 120_000 });
+      assert.deepEqual((await rows(tab, "methods")).map((row) => row[1]), ["trl-full", "trl-lora", "trl-qlora", "trl-dora"].map((method) => needed(tiny({ method })).bytes));
     }));
 });
 

@@ -85,7 +85,7 @@ describe("memory against a number", () => {
   test("says why there is nothing to draw", () =>
     withPage(at(TINY), {}, async (tab) => {
       await grown(tab, () => control(tab, "Memory against").selectOption("images"));
-      assert.match(await tab.locator("#growth-status").textContent(), /image/);
+      assert.equal(await tab.locator("#growth-status").textContent(), "Images per sample: llama takes none");
       assert.ok(!(await tab.locator("#growth-answer").isVisible()));
     }));
 

@@ -91,6 +91,44 @@ describe("a name of the hub", () => {
   });
 });
 
+describe("a link to a name that is not bundled", () => {
+  const NAME = "some-owner/some-model";
+  const LINK = `model=${NAME}&gpu=l4&batch=2&seq=512`;
+  const follow = (tab, link) => tab.evaluate((hash) => Object.assign(location, { hash }), link);
+
+  test("is answered by the hub's configuration", () =>
+    withPage(at(TINY), {}, async (tab) => {
+      const config = { ...modelConfig("qwen3-0.6b"), num_hidden_layers: 3 };
+      const asked = await asHub(tab, (route) => route.fulfill({ json: config, headers: { "access-control-allow-origin": "*" } }));
+      const { verdict } = JSON.parse(predictedByCommand({ model: config, gpu: "l4", batch: 2, seq: 512 }));
+      await answered(tab, () => follow(tab, LINK));
+      assert.equal(await line(tab), verdict);
+      await tab.goto("about:blank");
+      await tab.goto(at(LINK));
+      await tab.waitForFunction(() => document.body.dataset.answered);
+      assert.equal(await line(tab), verdict);
+      assert.equal(await control(tab, HUB).inputValue(), NAME);
+      assert.deepEqual(asked, Array(2).fill(`/${NAME}/resolve/main/config.json`));
+    }));
+
+  test("has the hub's refusal as its answer, and no other", async () => {
+    const { tab, close } = await open(browser, at(TINY));
+    await asHub(tab, (route) => route.fulfill({ status: 404, headers: { "access-control-allow-origin": "*" } }));
+    const refusal = tab.locator("#verdict.error", { hasText: `The hub has no config.json of ${NAME}.` });
+    await follow(tab, LINK);
+    await refusal.waitFor();
+    await tab.goto("about:blank");
+    await tab.goto(at(LINK));
+    await refusal.waitFor();
+    await answered(tab, () => control(tab, "Batch, of each GPU").fill("4"));
+    assert.ok(await refusal.isVisible());
+    assert.equal(await control(tab, HUB).inputValue(), NAME);
+    await answered(tab, () => control(tab, "Model").selectOption("Qwen/Qwen3-0.6B"));
+    assert.match(await line(tab), /^fits/);
+    await close();
+  });
+});
+
 test("a config.json can be pasted", () =>
   withPage(at(TINY), {}, async (tab) => {
     await tab.getByText("or your own config.json", { exact: true }).click();

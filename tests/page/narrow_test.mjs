@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { core, modelConfig } from "./built.mjs";
-import { answered, control, launch, serve, withPage as withPageOf } from "./served.mjs";
+import { answered, control, launch, serve, settled, withPage as withPageOf } from "./served.mjs";
 
 let browser, server;
 before(async () => ([browser, server] = await Promise.all([launch(), serve()])));
@@ -39,6 +39,22 @@ test("390 pixels wide, a control that has the focus is not under the verdict", (
       const [bar, top] = await tab.evaluate(() => [document.getElementById("verdict").getBoundingClientRect().bottom, document.activeElement.getBoundingClientRect().top]);
       assert.ok(top >= bar - 1, await tab.evaluate(() => document.activeElement.outerHTML));
     }
+  }));
+
+test("390 pixels wide, tables show all columns, and titles stand beside buttons", () =>
+  withPage(`${server.url}#model=Qwen/Qwen3-VL-4B-Instruct&gpu=rtx-5060`, PHONE, async (tab) => {
+    await settled(tab);
+    for (const id of ["methods", "cards"]) {
+      const [needed, shown] = await tab.locator(`#${id}`).evaluate((one) => [one.scrollWidth, one.clientWidth]);
+      assert.ok(needed <= shown, `${id}: ${needed} pixels in ${shown}`);
+    }
+    const covered = await tab.locator("#copy .block").evaluateAll((blocks) => blocks.filter((one) => {
+      const title = document.createRange();
+      title.selectNodeContents(one.querySelector("h3"));
+      const button = one.querySelector("button").getBoundingClientRect();
+      return [...title.getClientRects()].some((line) => line.right > button.left && line.top < button.bottom);
+    }).length);
+    assert.equal(covered, 0);
   }));
 
 const AREAS = ["#2563a8", "#c26a14", "#5f8f3b", "#8a5cb0", "#8a8f96", "#b9bec5"];

@@ -154,9 +154,9 @@ describe("pictures", () => {
   test("the timeline tells what is under the pointer, and shows the card's line", () =>
     withPage(at("model=llama-3.1-8b&gpu=rtx-4090&batch=1&seq=1024"), {}, async (tab) => {
       assert.match(await tab.locator("#timeline").getAttribute("aria-label"), /at most .* allocated and .* reserved/);
-      const box = await tab.locator("#timeline .u-over").boundingBox();
-      await tab.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-      assert.match(await tab.locator("#reading").textContent(), /step \d, \w+: .* allocated \(.*parameters/);
+      await settled(tab);  // the changes that would fit stand above it
+      await tab.locator("#timeline .u-over").hover();
+      await tab.locator("#reading").filter({ hasText: /step \d, \w+: .* allocated \(.*parameters/ }).waitFor();
       const red = await tab.locator("#timeline canvas").evaluate((canvas) => {
         const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
         let count = 0;

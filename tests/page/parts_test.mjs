@@ -6,6 +6,7 @@ import { matching, summary } from "../../apps/web/page/compare_cards.js";
 import { parseConfig } from "../../apps/web/page/config_text.js";
 import { configOfHub, hubName } from "../../apps/web/page/hub.js";
 import { linksOf } from "../../apps/web/page/links.js";
+import { methodLabel } from "../../apps/web/page/method_field.js";
 import { bundled, families } from "../../apps/web/page/models.js";
 import { makeWords } from "../../apps/web/page/words.js";
 import { core, models } from "./built.mjs";
@@ -69,6 +70,11 @@ test("no option of the command is left in what the core refuses", async () => {
     assert.ok(error, JSON.stringify({ ...spec, model: 0 }));
     assert.doesNotMatch(words.line(error), /--[a-z]/, words.line(error));
   }
+});
+
+test("every method has a label", async () => {
+  const { methods } = await core();
+  for (const { name } of methods.filter((one) => one.name !== "none")) assert.match(methodLabel(name), /^(Full|LoRA|QLoRA|DoRA|All but|The projector)/, name);
 });
 
 test("cards are found by words, and the smallest that fits is named", () => {

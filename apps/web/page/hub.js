@@ -1,5 +1,6 @@
 // A model by its name on the hub, or its address there.
 import { parseConfig } from "./config_text.js";
+import { bundled } from "./models.js";
 
 const HUB = "https://huggingface.co";
 const PASTE = "Paste its config.json instead.";
@@ -29,4 +30,12 @@ export async function configOfHub(name, ask = fetch) {
   } catch (error) {
     throw new Error(`config.json of ${name} is not JSON: ${error.message}. ${PASTE}`);
   }
+}
+
+/// [name, config.json] of a name or an address; null instead of the config.json of a model of the list.
+export async function findModel(models, text, ask = fetch) {
+  const name = hubName(text);
+  if (!name) throw new Error(`${text} is no name and no address of a model, such as Qwen/Qwen3-8B.`);
+  const found = bundled(models, name);
+  return found ? [found.name, null] : [name, await configOfHub(name, ask)];
 }

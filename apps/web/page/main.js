@@ -8,30 +8,36 @@ import { bytesOf, programText, workerUrl } from "./files.js";
 import { makeForm } from "./form.js";
 import { element } from "./format.js";
 import { makeGrowth } from "./growth.js";
+import { findModel } from "./hub.js";
 import { showLinks } from "./links.js";
-import { bundled } from "./models.js";
 import { makePlan } from "./plan.js";
 import { configOf, firstSpec, fromFragment, specOf, toFragment } from "./question.js";
 import { showRanks } from "./ranks.js";
 import { makeTimeline } from "./timeline.js";
 import { makeTreemap } from "./treemap.js";
-import { peakTable, showError, showVerdict } from "./verdict.js";
+import { peakTable, showError, showVerdict, showWaiting } from "./verdict.js";
 import { makeWords } from "./words.js";
 
 const FIRST_MODEL = "Qwen/Qwen3-VL-8B-Instruct";
 const FIRST_CARD = "h100-80gb";
 const at = (id) => document.getElementById(id);
 
-/// A name of the list is spelt as there.
-function questionOfAddress(schema) {
+/// Null where the address asks nothing.  `refusal` is why a model has no config.json, which is the answer then.
+async function questionOfAddress(schema) {
   const asked = fromFragment(location.hash, schema);
-  if (!asked || !configOf(asked, models)) return null;
-  return asked.config ? asked : { ...asked, model: bundled(models, asked.model).name };
+  if (!asked || asked.config) return asked;
+  if (!configOf(asked, models)) showWaiting(at("verdict"), `Looking up ${asked.model} on the hub …`);
+  try {
+    const [model, config] = await findModel(models, asked.model);
+    return { ...asked, model, config };
+  } catch (refusal) {
+    return { ...asked, refusal };
+  }
 }
 
-function firstQuestion(schema) {
+function firstQuestion() {
   const first = { model: FIRST_MODEL, config: null, margin: null, growth: null, plan: null };
-  return questionOfAddress(schema) ?? { ...first, spec: firstSpec(configOf(first, models), FIRST_CARD) };
+  return { ...first, spec: firstSpec(configOf(first, models), FIRST_CARD) };
 }
 
 /// Runs `work` once things have been still for `ms`.
@@ -65,6 +71,7 @@ function answering(core, question, charts, answered) {
     section.hidden = !(spec.gpus > 1);
     let report = null;
     try {
+      if (!spec.model) throw question.refusal;
       const text = await core.predictAlone(spec, question.margin);
       if (number !== latest) return;
       report = JSON.parse(text);
@@ -103,7 +110,7 @@ async function start() {
   const compiled = await WebAssembly.compile(await bytesOf("tidemark.wasm"));
   const core = await startCore(globalThis.loadTidemark, compiled, programText);
   core.words = makeWords(core.spec_schema);
-  const question = firstQuestion(core.spec_schema);
+  const question = (await questionOfAddress(core.spec_schema)) ?? firstQuestion();
   const charts = { timeline: makeTimeline(at("timeline"), at("legend"), at("reading"), core.categories), treemap: makeTreemap(at("treemap"), at("crumbs")) };
   const remember = whenStill(150, () => history.replaceState(null, "", `#${toFragment(question)}`));
   const show = () => {
@@ -128,9 +135,10 @@ async function start() {
     growth.follow();
   }));
   const form = makeForm(at("question"), core, models, question, changed);
-  globalThis.addEventListener("hashchange", () => {
-    const asked = questionOfAddress(core.spec_schema);
-    if (!asked || toFragment(asked) === toFragment(question)) return;
+  globalThis.addEventListener("hashchange", async () => {
+    const { hash } = location;
+    const asked = await questionOfAddress(core.spec_schema);
+    if (!asked || hash !== location.hash || toFragment(asked) === toFragment(question)) return;
     Object.assign(question, asked);
     show();
   });

@@ -4,7 +4,7 @@ import { labelled, slider } from "./fields.js";
 import { element } from "./format.js";
 
 const TRAINERS = [["", "In a loop of your own"], ["trl-", "By TRL's SFTTrainer"], ["transformers-", "By transformers' Trainer"]];
-const PARTS = { full: "Full: every weight", lora: "LoRA", qlora: "QLoRA: LoRA over 4-bit weights", "freeze-vision": "All but the vision tower", projector: "The projector alone" };
+const PARTS = { full: "Full: every weight", lora: "LoRA", qlora: "QLoRA: LoRA over 4-bit weights", dora: "DoRA: LoRA with magnitudes", "freeze-vision": "All but the vision tower", projector: "The projector alone" };
 export const NONE = "none";
 const OF_IMAGES = new Set(["freeze-vision", "projector"]);
 

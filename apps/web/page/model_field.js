@@ -3,7 +3,7 @@ import { parseConfig } from "./config_text.js";
 import { MODEL } from "./controls.js";
 import { labelled } from "./fields.js";
 import { element } from "./format.js";
-import { configOfHub, hubName } from "./hub.js";
+import { findModel } from "./hub.js";
 import { bundled, families } from "./models.js";
 
 export const OWN = "own";
@@ -47,16 +47,10 @@ export function modelField(models, question, ask) {
     }
   }
 
-  const ofHub = () => hub.value.trim() && attempt(async () => {
-    const name = hubName(hub.value);
-    if (!name) throw new Error(`${hub.value} is no name and no address of a model, such as Qwen/Qwen3-8B.`);
-    const found = bundled(models, name);
-    return found ? [found.name, null] : [name, await configOfHub(name)];
-  });
   const ofFile = (dropped) => attempt(async () => [OWN, configOf(await dropped.text(), dropped.name)]);
 
   list.onchange = () => attempt(async () => [list.value, null]);
-  hub.onchange = ofHub;
+  hub.onchange = () => hub.value.trim() && attempt(() => findModel(models, hub.value));
   pasted.onchange = () => pasted.value.trim() && attempt(async () => [OWN, configOf(pasted.value, "What was pasted")]);
   file.onchange = () => file.files[0] && ofFile(file.files[0]);
   document.addEventListener("dragover", (event) => event.preventDefault());
@@ -72,8 +66,9 @@ export function modelField(models, question, ask) {
     show() {
       const { model, config } = question;
       list.options[0].textContent = model === OWN ? OWN_LABEL : `${model}, of the hub`;
-      list.value = config ? "" : model;
-      if (document.activeElement !== hub) hub.value = config && model !== OWN ? model : "";
+      const isListed = !config && bundled(models, model);
+      list.value = isListed ? model : "";
+      if (document.activeElement !== hub) hub.value = isListed || model === OWN ? "" : model;
     },
   };
 }

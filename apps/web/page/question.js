@@ -54,11 +54,15 @@ export function fromFragment(fragment, schema) {
   return typeof question.config !== "object" || (model === "own" && !question.config) ? null : question;
 }
 
+// Adapters of the experts' stacked parameters, which all-linear would make, are refused (nn/lora.cpp, check_experts).
+const ATTENTION = ["q_proj", "k_proj", "v_proj", "o_proj"];
+
 /// The question that a model is first shown with.
 export function firstSpec(config, gpu) {
   const text = config.text_config ?? config;
   const tokens = text.max_position_embeddings ?? text.n_positions ?? 2048;
   const spec = { gpu, method: "lora", batch: 1, checkpointing: "non_reentrant" };
+  if (config.num_experts || config.num_local_experts) spec.lora = { target_modules: ATTENTION };
   if (takesImages(config)) return { ...spec, images: 1 };
   return text.vocab_size === undefined && !text.n_positions ? { gpu, batch: 32 } : { ...spec, seq: Math.min(2048, tokens) };
 }

@@ -45,6 +45,12 @@ export function showVerdict(host, report) {
   host.replaceChildren(element("p", { className: "line", textContent: report.verdict }), bar(report));
 }
 
+/// Before there is one.
+export function showWaiting(host, text) {
+  host.className = "";
+  host.replaceChildren(element("p", { className: "line", textContent: text }));
+}
+
 /// Why there is no verdict: {message, hint}.
 export function showError(host, { message, hint }) {
   host.className = "error";

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "memory/lower_bound.h"
 
@@ -69,6 +71,23 @@ TEST(Timeline, KeepsEveryPeakInFewPoints) {
   for (const auto& point : timeline.points()) kept |= point.event == 617;
   EXPECT_TRUE(kept);
   EXPECT_EQ(timeline.events(), 1000);
+}
+
+TEST(Timeline, KeepsTheReservedPeakBesideTheAllocatedOne) {
+  for (const int reserved_peak : {3, 615, 619, 998}) {  // before and after event 617, in its stretch and in others
+    Timeline timeline(10);
+    for (int i = 0; i < 1000; ++i) timeline.add({i == 617 ? 5000 : i, i == reserved_peak ? 20000 : 10000, i});
+    std::vector<std::int64_t> events;
+    bool has_allocated = false, has_reserved = false;
+    for (const auto& [event, totals] : timeline.points()) {
+      events.push_back(event);
+      has_allocated |= event == 617 && totals.allocated_bytes == 5000;
+      has_reserved |= event == reserved_peak && totals.reserved_bytes == 20000;
+    }
+    EXPECT_TRUE(has_allocated && has_reserved) << reserved_peak;
+    EXPECT_TRUE(std::is_sorted(events.begin(), events.end())) << reserved_peak;
+    EXPECT_LE(events.size(), 11U);
+  }
 }
 
 }  // namespace
