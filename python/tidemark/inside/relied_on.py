@@ -60,7 +60,7 @@ FEATURES = {
     ),
     "vllm_engine": Feature(("vllm.v1.engine.core:EngineCore.__init__",), "vLLM 0.33 to 0.33", "the size of vLLM's cache in tokens is missing"),
     "vllm_processes": Feature(("vllm.v1.engine.utils:shutdown",), "vLLM 0.33 to 0.33", "an engine in a process may be ended before it has reported"),
-    "server_ready": Feature(("uvicorn.server:Server.startup",), "uvicorn 0.54", "a server does not end when it is ready"),
+    "server_ready": Feature(("uvicorn.server:Server.startup",), "uvicorn 0.54 to 0.54", "a server does not end when it is ready"),
     "transformers_fake_weights": Feature(
         ("transformers.modeling_utils:PreTrainedModel._from_config", "transformers.modeling_utils:PreTrainedModel.from_pretrained"), "transformers 4.45 to 5.23", "--fake-weights does nothing for transformers: weights are loaded as they are"
     ),
