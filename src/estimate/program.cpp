@@ -12,6 +12,7 @@
 #include "base/release.h"
 #include "estimate/communicators.h"
 #include "estimate/device.h"
+#include "estimate/generation.h"
 #include "estimate/layer_set.h"
 #include "estimate/quantization.h"
 #include "estimate/releases.h"
@@ -284,7 +285,7 @@ FamilyUse family_use_of(const Spec& spec, const Value& config) {
   const ImageSize size = parse_image_size(spec.image_size);
   return {context_of(spec, config),
           spec.attn == Attention::automatic,
-          spec.seq,
+          spec.generate > 0 ? prompt_tokens(spec, config) : spec.seq,
           samples_at_once(spec),
           images_here(spec),
           size.height,

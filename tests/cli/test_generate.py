@@ -55,6 +55,17 @@ def test_prompt_fills_positions_by_default(ask):
     assert ask("--generate", "12")[1]["generation"]["prompt_tokens"] == 500
 
 
+def test_default_prompt_is_within_a_window_that_holds_it(tidemark, folders):
+    (folders / "work/config.json").write_text(json.dumps({**LLAMA, "model_type": "mistral", "max_position_embeddings": 4096, "sliding_window": 2000}))
+
+    def peak(*options):
+        done = tidemark("predict", "config.json", "--gpu", "h100-80gb", "--generate", "100", *options, "--json", "r.json")
+        assert done.returncode == 0, done.stderr
+        return json.loads((folders / "work/r.json").read_text())["peak"]
+
+    assert peak() == peak("--prompt", "1948")
+
+
 def test_cache_that_is_too_large_names_the_phase(tidemark, folders):
     (folders / "work/config.json").write_text(json.dumps({**LLAMA, "max_position_embeddings": 1 << 20}))
     options = ["--gpu", "rtx-4090", "--memory", "1500MiB", "--batch", "512", "--prompt", "16", "--generate", "3000"]
