@@ -96,17 +96,12 @@ void run_generation(Run& run, Model& model, std::span<const Program> programs, c
       "each token (DynamicCache)",
       spec.generate));
   if (spec.batch > 1) recorder.assume("all prompts are of one length, so that none is padded");
-  std::optional<GenerationPhase> phase;
-  const auto end_phase = [&] {
-    if (phase) recorder.end_phase(1, *phase == GenerationPhase::prefill ? Phase::prefill : Phase::decode);
-  };
-  run.stage = {1, 3};
+  constexpr int kFirstPart = 3;  // behind those of a training's step: phase_of
   const std::int64_t cache_bytes = generate_greedily(run, model, generation, [&](GenerationPhase next) {
-    end_phase();
-    phase = next;
-    run.stage.part = 3 + static_cast<int>(next);
+    if (next != GenerationPhase::prefill) recorder.end_phase(1, phase_of(run.stage));
+    run.stage = {1, kFirstPart + static_cast<int>(next)};
   });
-  end_phase();
+  recorder.end_phase(1, phase_of(run.stage));
   run.end();
   report.cache_bytes = cache_bytes;
   report.cached_tokens = generation.prompt_tokens + generation.new_tokens - 1;

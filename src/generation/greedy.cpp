@@ -67,8 +67,7 @@ class Greedy {
       any_or_all("aten::any", isin(eos_token_, generation_.has_pad ? pad_token_ : select(eos_token_, 0, 0)));
       read_any("aten::lt", "aten::any", eos_token_);
     }
-    if (generation_.batch > 1 && (eos_token_ || pad_token_))
-      read_any("aten::eq", "aten::any", select(input_ids_, 1, input_ids_.size(1) - 1));
+    if (generation_.batch > 1 && (eos_token_ || pad_token_)) read_any("aten::eq", "aten::any", last_tokens());
   }
 
   ModelOutputs prefill() {
@@ -85,6 +84,8 @@ class Greedy {
     model_inputs_ = std::move(batch);
     return model_.decode(model_inputs_, tokens, std::exchange(cache_, {}));
   }
+
+  Tensor last_tokens() const { return select(input_ids_, 1, input_ids_.size(1) - 1); }
 
   static Tensor last_of(const Tensor& rows) { return slice(rows, 1, rows.size(1) - 1, rows.size(1)); }
 
@@ -115,7 +116,7 @@ class Greedy {
     Tensor done = full(run_, rows, Dtype::boolean);
     done = bitwise("aten::__or__", done, full(run_, rows, Dtype::boolean));
     if (!eos_token_) return done;
-    Tensor ended = any_in_rows(isin(select(input_ids_, 1, input_ids_.size(1) - 1), eos_token_));
+    Tensor ended = any_in_rows(isin(last_tokens(), eos_token_));
     return bitwise("aten::__or__", std::move(done), std::move(ended));
   }
 

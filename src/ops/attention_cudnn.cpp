@@ -28,11 +28,11 @@ Layout matching_layout(const Layout& query, const Dims& sizes) {
 /// to 256, both types, causal or not, with and without a bias and dropout, on H200, H100 and B200
 /// (tools/trace/record_ops.py
 /// --random).
-/// Forward: 256 bytes on Hopper; on Blackwell the bits of the dropout, in tiles of 128
-/// x 128, or nothing. Backward: the sum of dO * O per row and the gradient of the query in float32, and 256 bytes on
-/// Hopper.  With grouped heads, also the gradients of keys and values of each query head.  On Blackwell the bits of the
-/// dropout; without, when the queries or the keys fit in one tile, a second gradient of the query with its rows rounded
-/// up to 8; cuDNN 9.26 (in torch 2.15.0) only when the keys do.
+/// Forward: 256 bytes on Hopper; on Blackwell the bits of the dropout, in tiles of 128 x 128, or nothing.
+/// Backward: the sum of dO * O per row and the gradient of the query in float32, and 256 bytes on Hopper.  With grouped
+/// heads, also the gradients of keys and values of each query head.  On Blackwell the bits of the dropout; without,
+/// when the queries or the keys fit in one tile, a second gradient of the query with its rows rounded up to 8; cuDNN
+/// 9.26 (in torch 2.15.0) only when the keys do.
 struct Shape {
   const Card& card;
   const Dims &q, &k, &v;

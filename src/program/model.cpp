@@ -280,22 +280,14 @@ struct ProgramModel {
     return tensors;
   }
 
-  ModelOutputs forward(const Batch& batch) const {
+  /// `cache`: of the pass before this one, where the program is of one more token.
+  ModelOutputs forward(const Batch& batch, std::vector<Tensor> cache = {}) const {
     std::vector<std::int64_t> values = sizes_of(batch);
     Tensors tensors = tensors_of(batch);
     Run& run = tensors[0].run();
     const bool is_whole = batch.labels || !unlabelled;
     const Interpreter& interpreter = is_whole ? calls->whole : calls->without_labels;
-    return interpreter.forward(run, std::move(tensors), std::move(values));
-  }
-
-  ModelOutputs decode(const Batch& batch, std::int64_t tokens, std::vector<Tensor> cache) const {
-    std::vector<std::int64_t> values = sizes_of(batch);
-    values[static_cast<std::size_t>(std::find(program.symbols.begin(), program.symbols.end(), "S") -
-                                    program.symbols.begin())] = tokens;
-    Tensors tensors = tensors_of(batch);
-    Run& run = tensors[0].run();
-    return calls->whole.forward(run, std::move(tensors), std::move(values), std::move(cache));
+    return interpreter.forward(run, std::move(tensors), std::move(values), std::move(cache));
   }
 
   /// Whether the main body begins with the call of all but its head, and there is one: as transformers writes it,
@@ -440,7 +432,9 @@ void add_decode(Model& model, std::span<const Program> programs, const Context& 
     from.emplace(phase->captured("S"), phase);
   }
   model.decode = [from = std::move(from)](const Batch& batch, std::int64_t tokens, std::vector<Tensor> cache) {
-    return std::prev(from.upper_bound(tokens))->second->decode(batch, tokens, std::move(cache));
+    ProgramModel& phase = *std::prev(from.upper_bound(tokens))->second;
+    phase.set("S", tokens);
+    return phase.forward(batch, std::move(cache));
   };
 }
 
