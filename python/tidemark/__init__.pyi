@@ -66,7 +66,7 @@ class SpecOptions(TypedDict, total=False):
     """The model gets labels and computes the loss itself"""
     method: Literal['none', 'full', 'lora', 'qlora', 'dora', 'freeze-vision', 'projector', 'trl-full', 'trl-lora', 'trl-qlora', 'trl-dora', 'transformers-full', 'transformers-lora', 'transformers-qlora', 'transformers-dora', None]
     """A method of fine-tuning and its trainer: defaults of the other fields"""
-    loop: Literal['plain', 'trainer', 'sft_trainer', 'dpo_trainer', 'kto_trainer', 'reward_trainer']
+    loop: Literal['plain', 'trainer', 'sft_trainer', 'dpo_trainer', 'kto_trainer', 'reward_trainer', 'grpo_trainer']
     """Loop: plain PyTorch, transformers' Trainer, or a trainer of TRL"""
     autocast: Literal['none', 'bf16', 'fp16', None]
     """torch.autocast around forward and loss"""
@@ -108,6 +108,8 @@ class SpecOptions(TypedDict, total=False):
     """Of rmsprop"""
     maximize: bool
     """Climb instead of descend"""
+    grpo: Mapping[str, Any] | None
+    """Options of GRPOTrainer; {} for its defaults"""
     lora: Mapping[str, Any] | None | bool
     """Adapters of PEFT on a frozen model; {} for its defaults"""
     quantization: Mapping[str, Any] | None | Literal['nf4', 'fp4', 'int8', False]

@@ -19,6 +19,11 @@ std::int64_t taken_by(const std::vector<Communicator>& communicators, const Card
   return sum.typical;
 }
 
+std::int64_t engine_bytes(const Spec& spec, const Card& card) {
+  const double share = spec.grpo ? spec.grpo->vllm_gpu_memory_utilization : 0;
+  return static_cast<std::int64_t>(static_cast<double>(card.total_bytes) * share);
+}
+
 std::int64_t taken_at_start_bytes(const Card& card) {
   return checked_add(card.context_bytes.typical, card.beside.library_bytes.typical);
 }
@@ -46,6 +51,17 @@ void account_for_device(Report& report, const Card& card) {
                      card.beside.nccl.version, card.link.kind),
          {},
          1});
+  }
+  if (report.engine_bytes > 0) {
+    const std::int64_t bytes = report.engine_bytes;
+    report.device.push_back({"engine", {bytes, bytes, bytes}, "a vLLM engine on the same GPU"});
+    report.assumptions.push_back(
+        {fmt::format("vLLM keeps {} of this GPU from before the first step (vllm_gpu_memory_utilization), and does not "
+                     "sleep",
+                     format_bytes(bytes)),
+         {},
+         1,
+         true});
   }
   if (card.wddm)
     report.assumptions.push_back(

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "estimate/report.h"
+#include "estimate/spec.h"
 #include "memory/card.h"
 
 namespace tidemark {
@@ -12,6 +13,10 @@ void account_for_device(Report& report, const Card& card);
 
 /// The typical sizes of what these communicators take.
 std::int64_t taken_by(const std::vector<Communicator>& communicators, const Card& card);
+
+/// vLLM's share of the card, where it is colocated with a training.  vllm: v1/worker/gpu_worker.py,
+/// requested_memory (0.33.0)
+std::int64_t engine_bytes(const Spec& spec, const Card& card);
 
 /// Of the card, what PyTorch's allocator never gets: the context and the libraries, as they are before the first
 /// allocation.

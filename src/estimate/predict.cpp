@@ -321,6 +321,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   if (options.late) replay_late(run, *options.late);
   if (options.interval && !report.oom) report.interval = interval_of(run);
   for (Communicator& one : communicators_of(spec)) report.communicators.push_back({std::move(one), {}});
+  report.engine_bytes = engine_bytes(spec, card);
   account_for_device(report, card);
   judge(report);
   return report;

@@ -400,10 +400,11 @@ LoopKind known_loop(const Model& model, const Spec& spec, const Value& config, R
   if (!runs_as_trainer(spec)) return LoopKind::plain;
   if (!has_fused_head(spec.loop)) return spec.loop;
   if (knows_fused_head(model, spec, config)) {
-    recorder.assume("every token is trained on: TRL's head leaves out those that are not (-100), as prompts");
+    if (spec.loop != LoopKind::grpo_trainer)
+      recorder.assume("every token is trained on: TRL's head leaves out those that are not (-100), as prompts");
     return spec.loop;
   }
-  if (has_reference(spec.loop))
+  if (has_reference(spec.loop) || spec.loop == LoopKind::grpo_trainer)
     throw Error(Errc::unsupported,
                 has_balancing_loss(spec, config) ? "the loss for the balance of experts is not modelled in this loop"
                                                  : "the model's program does not say what comes before its head",
@@ -412,6 +413,16 @@ LoopKind known_loop(const Model& model, const Spec& spec, const Value& config, R
       "the loss holds the logits whole, which TRL takes in tiles of 4,096 tokens and 32,768 words, and nothing is added to it for the "
       "balance of experts: an upper bound, but for vocabularies of a few thousand words");
   return LoopKind::trainer;
+}
+
+/// Lengths of prompts and completions; the rollout itself is not simulated.
+GrpoOptions completions_of(const Spec& spec, std::int64_t tokens, Recorder& recorder) {
+  const GrpoOptions grpo = grpo_options_of(spec, tokens);
+  recorder.assume_first(
+      "completions come from elsewhere: the memory of a rollout by generate(), and of weights on their way to vLLM, is not counted");
+  recorder.assume_first(fmt::format("a sample has a prompt of {} tokens and a completion of {}, {} of each prompt",
+                                    tokens - grpo.completion_tokens, grpo.completion_tokens, grpo.num_generations));
+  return grpo;
 }
 
 }  // namespace
@@ -434,6 +445,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
                                       text_of_method(spec.method, is_alone(spec))));
   const Assume assume = [&](std::string assumption) { recorder.assume(std::move(assumption)); };
   options.loop = known_loop(model, spec, model_config, recorder);
+  if (options.loop == LoopKind::grpo_trainer) options.grpo = completions_of(spec, sizes.input_ids.value()[1], recorder);
   if (spec.pp) {
     const Stages stages = load_stages(run, models, spec, model_type_of(model_config), sizes, recorder);
     recorder.assume(fmt::format("the model is cut into stages of {} layers, where nn.Identity stands for the rest",
@@ -466,7 +478,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
         "a step takes longer than the 100 ms between two looks of NCCL's watchdog, until which DDP's first buckets live on "
         "(torch before 2.15)");
   recorder.end_phase(0, Phase::load);
-  run.take_from_device(taken_by(communicators_of(spec), run.card()));
+  run.take_from_device(taken_by(communicators_of(spec), run.card()) + engine_bytes(spec, run.card()));
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
   optimizer.group_sizes = options.hooks.group_sizes;
   optimizer.gradient_placements = options.hooks.gradient_placements;

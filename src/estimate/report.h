@@ -33,7 +33,7 @@ struct Peak {
 
 /// What the device holds beside the allocator's segments.
 struct DeviceItem {
-  std::string name;  // "context", "libraries", "communicators", "driver"
+  std::string name;  // "context", "libraries", "communicators", "engine", "driver"
   BytesRange bytes;
   std::string what;
 };
@@ -209,6 +209,7 @@ struct Report {
   Peak peak;
   std::vector<DeviceItem> device;
   std::vector<CommunicatorReport> communicators;
+  std::int64_t engine_bytes = 0;  // of a vLLM on the same GPU; in `device`, too
   std::optional<Margin> margin;
   std::optional<Interval> interval;
   std::vector<StepReport> steps;

@@ -167,19 +167,50 @@ void check_parallel(const Spec& spec, const Check& check) {
   if (spec.fsdp2 && spec.parallel != fsdp2) check.refuse("fsdp2", "they are options of fsdp2", "set parallel to fsdp2");
 }
 
-/// Limits of trainers of preferences.
-void check_preferences(const Spec& spec, const Check& check) {
+/// Limits of TRL's trainers with their own loss; `data`: what their samples are.
+void check_trl(const Spec& spec, const Check& check, std::string_view data) {
   if (!is_alone(spec))
     check.refuse("loop", "it is supported on one GPU", "set gpus to 1, or run the program itself with tidemark run");
   if (spec.images > 0)
-    check.refuse("images", "pairs with images are unsupported", "leave it out, or run the program with tidemark run");
-  // trl: trainer/kto_trainer.py, __init__ (1.16.0): the KL term would be the reward
-  if (spec.loop == LoopKind::kto_trainer && spec.batch < 2)
-    check.refuse("batch", "KTOTrainer takes two samples or more in a batch", "set batch to 2");
-  if (!has_reference(spec.loop)) return;
+    check.refuse("images", fmt::format("{} with images are unsupported", data),
+                 "leave it out, or run the program with tidemark run");
+  if (spec.loop == LoopKind::reward_trainer) return;
   if (spec.checkpoint_every > 1 || !spec.checkpoint_layers.empty() || !spec.checkpoint_save.empty())
     check.refuse("checkpointing", "the trainer turns checkpoints off and on again, of all layers",
                  "leave checkpoint_every, checkpoint_layers and checkpoint_save out");
+}
+
+/// Limits of trainers of preferences.
+void check_preferences(const Spec& spec, const Check& check) {
+  check_trl(spec, check, "pairs");
+  // trl: trainer/kto_trainer.py, __init__ (1.16.0): the KL term would be the reward
+  if (spec.loop == LoopKind::kto_trainer && spec.batch < 2)
+    check.refuse("batch", "KTOTrainer takes two samples or more in a batch", "set batch to 2");
+}
+
+/// Limits of GRPOTrainer.  trl: trainer/grpo_config.py, __post_init__ (1.16.0)
+void check_grpo(const Spec& spec, const Check& check) {
+  if (spec.loop != LoopKind::grpo_trainer) {
+    if (spec.grpo) check.refuse("grpo", "they are options of grpo_trainer", "set loop to grpo_trainer");
+    return;
+  }
+  check_trl(spec, check, "prompts");
+  const GrpoSpec grpo = spec.grpo.value_or(GrpoSpec{});
+  const std::int64_t samples = spec.batch * spec.grad_accumulation, group = grpo.num_generations;
+  if (samples < 2)
+    check.refuse("batch", "GRPOTrainer compares two completions of a prompt or more",
+                 "set batch, or grad_accumulation, to 2 or more");
+  if (group == 1 || (group > 1 && samples % group != 0))
+    check.refuse("grpo.num_generations",
+                 fmt::format("a step has {} completions (batch times grad_accumulation), in groups of two or more that "
+                             "divide them",
+                             samples),
+                 fmt::format("set it to {}, or leave it out", usual_num_generations(samples)));
+  if (grpo.vllm_gpu_memory_utilization > 0 && !grpo.use_vllm)
+    check.refuse("grpo.vllm_gpu_memory_utilization", "no vLLM samples", "set grpo.use_vllm");
+  if (spec.seq > 0 && grpo.max_completion_length >= spec.seq)
+    check.refuse("grpo.max_completion_length", fmt::format("it leaves no prompt of {} tokens (seq)", spec.seq),
+                 "set seq to the tokens of a prompt and its completion");
 }
 
 /// What the Trainer decides itself (train/trainer_loop.cpp).
@@ -331,7 +362,29 @@ std::string head_of(const Spec& spec) {
   return spec.loop == LoopKind::reward_trainer && spec.head == "auto" ? "sequence_classification" : spec.head;
 }
 
-bool has_second_model(const Spec& spec) { return has_reference(spec.loop) && !spec.lora; }
+bool scores_by_reference(const Spec& spec) { return has_reference(spec.loop) || (spec.grpo && spec.grpo->beta > 0); }
+
+bool has_second_model(const Spec& spec) { return scores_by_reference(spec) && !spec.lora; }
+
+std::int64_t usual_num_generations(std::int64_t samples) {
+  constexpr std::int64_t kOfTrl = 8;
+  for (std::int64_t group = std::min(kOfTrl, samples); group > 1; --group)
+    if (samples % group == 0) return group;
+  return samples;  // no group of up to 8 divides them
+}
+
+GrpoOptions grpo_options_of(const Spec& spec, std::int64_t tokens) {
+  constexpr std::int64_t kOfTrl = 512;
+  const GrpoSpec grpo = spec.grpo.value_or(GrpoSpec{});
+  const std::int64_t usual_length = tokens > kOfTrl ? kOfTrl : tokens / 2;
+  const std::int64_t groups = usual_num_generations(spec.batch * spec.grad_accumulation);
+  return {.completion_tokens = grpo.max_completion_length > 0 ? grpo.max_completion_length : usual_length,
+          .num_generations = grpo.num_generations > 0 ? grpo.num_generations : groups,
+          .has_reference = grpo.beta > 0,
+          .use_vllm = grpo.use_vllm,
+          .loss_type = grpo.loss_type,
+          .of_sequence = grpo.importance_sampling_level == SamplingLevel::sequence};
+}
 
 std::int64_t ranks_per_node(const Spec& spec) { return spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus; }
 
@@ -362,6 +415,7 @@ void check_spec(const Spec& spec, const std::string& where) {
   check_names(spec.train_only, "train_only", check);
   check_parallel(spec, check);
   check_loop(spec, check);
+  check_grpo(spec, check);
   check_generation(spec, check);
   check_checkpointing(spec, check);
   check_quantization(spec, check);

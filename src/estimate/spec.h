@@ -10,6 +10,7 @@
 
 #include "base/fields.h"
 #include "estimate/gemini_spec.h"
+#include "estimate/grpo_spec.h"
 #include "estimate/method.h"
 #include "train/loop_kind.h"
 
@@ -77,8 +78,8 @@ inline constexpr std::array<std::string_view, 4> kQuantStorageNames{"uint8", "bf
 enum class QuantStorage { uint8, bf16, fp16, fp32 };
 inline constexpr std::array<std::string_view, 5> kLoadNames{"to", "adapted", "wrapped", "device_map", "device"};
 enum class Load { to, adapted, wrapped, device_map, device };
-inline constexpr std::array<std::string_view, 6> kLoopNames{"plain",       "trainer",     "sft_trainer",
-                                                            "dpo_trainer", "kto_trainer", "reward_trainer"};
+inline constexpr std::array<std::string_view, 7> kLoopNames{
+    "plain", "trainer", "sft_trainer", "dpo_trainer", "kto_trainer", "reward_trainer", "grpo_trainer"};
 
 struct LoraSpec {
   std::int64_t r = 8;
@@ -149,6 +150,7 @@ struct Spec {
   bool lenient_names = false;  // of the two and of adapters; no field: a trainer's file said them
   std::optional<LoraSpec> lora;
   std::optional<QuantizationSpec> quantization;
+  std::optional<GrpoSpec> grpo;
 
   std::int64_t gpus = 1;
   Parallel parallel = Parallel::none;
@@ -195,6 +197,10 @@ std::int64_t samples_of_pass(const Spec& spec);
 std::string head_of(const Spec& spec);
 /// Whether a second model stands beside the one that trains: without adapters to leave out, the reference.
 bool has_second_model(const Spec& spec);
+/// Default of num_generations: 8, or the largest smaller number that divides `samples`.
+std::int64_t usual_num_generations(std::int64_t samples);
+/// Options of GRPOTrainer for samples of `tokens` tokens.
+GrpoOptions grpo_options_of(const Spec& spec, std::int64_t tokens);
 
 /// Of each node.
 std::int64_t ranks_per_node(const Spec& spec);
@@ -430,6 +436,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("centered", self.centered, text(group, "Of rmsprop"));
   visit("maximize", self.maximize, text(group, "Climb instead of descend"));
 
+  visit("grpo", self.grpo, text("Reinforcement learning", "Options of GRPOTrainer; {} for its defaults"));
   visit("lora", self.lora, text("LoRA", "Adapters of PEFT on a frozen model; {} for its defaults"));
   visit("quantization", self.quantization,
         text("Quantization",

@@ -28,7 +28,8 @@ Tensor full_tensor(const Module& head, const char* name) {
 
 }  // namespace
 
-ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels, const ScoreKinds& kinds) {
+ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels, std::int64_t scored_tokens,
+                        const ScoreKinds& kinds) {
   if (head.quantized || !head.has_parameter("weight"))
     throw Error(Errc::unsupported, "TRL multiplies with the head's weight itself, which is quantized or has adapters",
                 "loop");
@@ -38,7 +39,7 @@ ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels, c
   const std::int64_t length = labels.size(1);
   labels = slice(std::move(labels), 1, 1, length);
   const Tensor mask = compare("aten::ne", labels);
-  const std::int64_t tokens = mask.elements();
+  const std::int64_t tokens = scored_tokens > 0 ? scored_tokens * mask.size(0) : mask.elements();
   const Tensor weight = full_tensor(head, "weight"),
                bias = head.has_parameter("bias") ? full_tensor(head, "bias") : Tensor();
   ModelOutputs outputs;

@@ -7,6 +7,8 @@
 namespace tidemark {
 
 /// _fused_forward behind the call of the backbone, whose first result is its last hidden state (B, S, D).
-ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels, const ScoreKinds& kinds);
+/// `scored_tokens` of each sample have labels; 0: all but the first.
+ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels, std::int64_t scored_tokens,
+                        const ScoreKinds& kinds);
 
 }  // namespace tidemark

@@ -19,6 +19,7 @@ struct Batch {
   std::vector<Tensor> others;         // that no member is for, in the order of BatchSizes
   /// KTOTrainer's samples with another's completion, and whether each sample's own completion is desirable.
   Tensor kl_input_ids, kl_attention_mask, kl_labels, desirable;
+  std::int64_t scored_tokens = 0;  // of each sample, that its labels leave to a fused head; 0: all
 };
 
 /// transformers' ModelOutput: it keeps all its members alive until the training loop lets it go.

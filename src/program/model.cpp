@@ -304,7 +304,7 @@ struct ProgramModel {
     Run& run = tensors[0].run();
     const InModule scope(run, root);
     Tensors outputs = calls->whole.backbone(run, std::move(tensors), std::move(values));
-    return fused_head(head, std::move(outputs), batch.labels, kinds);
+    return fused_head(head, std::move(outputs), batch.labels, batch.scored_tokens, kinds);
   }
 
   /// A strategy may have cut the batch: a dimension that is one symbol tells its value.

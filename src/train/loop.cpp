@@ -5,9 +5,11 @@
 namespace tidemark {
 namespace {
 
-/// The `outputs` that TRL's trainers give add_fused_lm_head.  trl: trainer/{sft,dpo,kto}_trainer.py (1.16.0)
+/// The `outputs` that TRL's trainers give add_fused_lm_head.  trl: trainer/{sft,dpo,kto,grpo}_trainer.py (1.16.0)
 ScoreKinds scores_of(LoopKind loop) {
-  return {.entropy = true, .mean_logits = loop != LoopKind::sft_trainer, .is_top1 = loop != LoopKind::kto_trainer};
+  return {.entropy = true,
+          .mean_logits = has_reference(loop),
+          .is_top1 = loop == LoopKind::sft_trainer || loop == LoopKind::dpo_trainer};
 }
 
 /// model(**batch)

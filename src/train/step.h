@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "nn/model.h"
+#include "train/grpo_options.h"
 #include "train/hooks.h"
 #include "train/loop_kind.h"
 #include "train/optimizer.h"
@@ -25,10 +26,11 @@ struct StepOptions {
   Dtype pixel_dtype = Dtype::bf16;
   /// The type of the count of labels once the Trainer has divided it; none: it is not divided.
   std::optional<Dtype> divided_items = {};
-  bool loss_takes_items = true;  // the model's loss is a sum over the count of labels; else a mean
-  StepHooks hooks = {};          // of a strategy for many GPUs
-  std::int64_t passes = 0;       // backward passes of the first step after which no more is done; 0: all is
-  bool repeat_steps = true;      // false: simulate every step (Note [Steps that repeat])
+  bool loss_takes_items = true;          // the model's loss is a sum over the count of labels; else a mean
+  std::optional<GrpoOptions> grpo = {};  // of grpo_trainer
+  StepHooks hooks = {};                  // of a strategy for many GPUs
+  std::int64_t passes = 0;               // backward passes of the first step after which no more is done; 0: all is
+  bool repeat_steps = true;              // false: simulate every step (Note [Steps that repeat])
 };
 
 /// Thrown by train() where `passes` are over.

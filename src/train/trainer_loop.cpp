@@ -5,6 +5,7 @@
 #include "tensor/engine.h"
 #include "train/clip.h"
 #include "train/grad_scaler.h"
+#include "train/grpo.h"
 #include "train/loop.h"
 #include "train/preference_loss.h"
 #include "train/sft_loss.h"
@@ -26,7 +27,7 @@ class TrainerLoop {
       begin(StepPhase::forward);
       inputs_ = batches_[micro];
       begin_pass(training_, inputs_, is_last);
-      Tensor loss = compute_loss();
+      Tensor loss = compute_loss(static_cast<std::int64_t>(micro));
       phase_ends(StepPhase::forward);
       begin(StepPhase::backward);
       backward_pass(loss, is_last);
@@ -70,6 +71,8 @@ class TrainerLoop {
 
   /// get_batch_samples: all batches of a step are there before its first pass, and those of the last step until then.
   void take_batches() {
+    const bool makes_batches = options_.loop == LoopKind::grpo_trainer;  // itself, of prompts on the host
+    if (makes_batches) return batches_.resize(static_cast<std::size_t>(options_.grad_accumulation));
     std::vector<Batch> batches;
     for (std::int64_t i = 0; i < options_.grad_accumulation; ++i) batches.push_back(load_batch(training_));
     Tensor items = is_of_preferences(options_.loop) ? Tensor() : count_items(batches);
@@ -106,7 +109,11 @@ class TrainerLoop {
 
   /// The sum over labels by how many they are, then times the number of processes; of preferences by how many passes a
   /// step has.  trl: trainer/{dpo,kto,reward}_trainer.py, loss_is_scaled_for_ga (1.16.0)
-  Tensor compute_loss() {
+  Tensor compute_loss(std::int64_t micro) {
+    if (options_.loop == LoopKind::grpo_trainer) {
+      if (micro == 0) completions_ = scored_completions(training_);
+      return grpo_loss(training_, of_pass(completions_, micro, options_.grad_accumulation));
+    }
     if (is_of_preferences(options_.loop)) return div_scalar(preference_loss(training_, inputs_));
     const Setting<Tensor> items(run_.num_items_in_batch, options_.loss_takes_items ? items_ : Tensor());
     if (options_.loop != LoopKind::sft_trainer) return scale_(forward_loss(training_, inputs_));
@@ -141,6 +148,7 @@ class TrainerLoop {
   GradScaler scaler_;
   std::vector<Batch> batches_;
   Batch inputs_;
+  Completions completions_;
   Tensor items_, loss_, total_loss_, norm_;
 };
 

@@ -3,11 +3,6 @@
 LOOPS = ("dpo_trainer", "kto_trainer", "reward_trainer")
 
 
-def packages(spec):
-    """Whose version a recording names beside torch's and transformers'."""
-    return ("trl",) if spec.get("loop") in ("sft_trainer", *LOOPS) else ()
-
-
 def rows(spec):
     """The batch of a collator, of samples of one length; pairs as the chosen ones, then the rejected.  Every token belongs to a completion."""
     import torch

@@ -32,12 +32,13 @@ MODES = {
     "lora": {"autocast": "bf16", "lora": {"r": 8, "alpha": 16, "target_modules": "all-linear"}},
     "checkpointed": {"autocast": "bf16", "checkpointing": "non_reentrant"},
 }
-LOOPS = {"dpo": {"loop": "dpo_trainer"}, "kto": {"loop": "kto_trainer", "batch": 4}, "reward": {"loop": "reward_trainer", "head": "sequence_classification"}}
+GROUPS = {"max_completion_length": 24, "num_generations": 4, "beta": 0.04, "use_vllm": True}
+LOOPS = {"dpo": {"loop": "dpo_trainer"}, "kto": {"loop": "kto_trainer", "batch": 4}, "reward": {"loop": "reward_trainer", "head": "sequence_classification"}, "grpo": {"loop": "grpo_trainer", "batch": 4, "grpo": GROUPS}}
 PAGE = """# Trainings on preferences, against TRL
 
 Made by `tools/trace/preference_table.py`: a tiny model of each family is trained for three steps by TRL's real trainer ({versions}) on a virtual H200, and predicted from the program of its family.
 *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. Weights are in bfloat16 under autocast.
-The reference is a second model (*full*, *checkpointed*), or the model without its adapters (*lora*). RewardTrainer has none.
+The reference is a second model (*full*, *checkpointed*), or the model without its adapters (*lora*). RewardTrainer has none. GRPOTrainer has one (`beta` above 0), and its completions come from elsewhere.
 
 {totals}
 

@@ -26,7 +26,7 @@ import tempfile
 import traceback
 from importlib import metadata
 
-import preference
+import trl_loops
 from adapters import with_adapters
 
 sys.dont_write_bytecode = True
@@ -71,7 +71,7 @@ def build(spec, device="cuda"):
         parameter.requires_grad_(train and parameter.is_floating_point())
     if spec.get("quantization", {}).get("prepare"):
         prepare(model)
-    if spec.get("loop") in preference.LOOPS:
+    if trl_loops.module_of(spec):
         return model.train()
     model = with_adapters(model.train(), spec)
     if spec.get("load") == "adapted":
@@ -318,8 +318,8 @@ def rows_of(spec):
     """One batch on the host: text, with images in front if there are any."""
     import torch
 
-    if spec.get("loop") in preference.LOOPS:
-        return preference.rows(spec)
+    if module := trl_loops.module_of(spec):
+        return module.rows(spec)
     tokens = torch.full((spec["batch"], spec["seq"]), 5)
     rows = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens.clone()}
     if spec.get("head") == "sequence_classification":
@@ -439,7 +439,7 @@ def pause(parameter):
 def versions(spec):
     import gemini
 
-    names = ("torch", "transformers", "peft", *(("deepspeed",) if spec.get("parallel", "none").startswith("zero") else ()), *(("bitsandbytes",) if "quantization" in spec else ()), *preference.packages(spec))
+    names = ("torch", "transformers", "peft", *(("deepspeed",) if spec.get("parallel", "none").startswith("zero") else ()), *(("bitsandbytes",) if "quantization" in spec else ()), *trl_loops.packages(spec))
     return {**{name: metadata.version(name).split("+")[0] for name in names}, **({"colossalai": gemini.version()} if spec.get("parallel") == "gemini" else {})}
 
 

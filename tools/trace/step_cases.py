@@ -4,6 +4,7 @@ from checkpoint_cases import chosen_layers, kept_attention, kept_operators
 from context_parallel_cases import context_parallel
 from fsdp_cases import classes_to_wrap, flat_sharded, fully_sharded
 from gemini_cases import gemini
+from grpo_cases import groups_of_completions
 from preference_cases import preferences
 from product_cases import products
 from quantization_cases import in_8bit, quantized
@@ -40,7 +41,7 @@ BASE = {"model": MODEL, "batch": 2, "seq": 64}
 GROUPS = (
     steps, optimizers_of_others, by_trainer, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero, zero3,
     leaf_modules, made_in_parts, expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded, pipeline, products, lambda: context_parallel(MODEL, LORA),
-    lambda: gemini(MODEL), chosen_layers, kept_operators, quantized, in_8bit, sft_trainer, preferences, classes_to_wrap,
+    lambda: gemini(MODEL), chosen_layers, kept_operators, quantized, in_8bit, sft_trainer, preferences, groups_of_completions, classes_to_wrap,
 )
 # Recorded on other cards too, whose kernels or sizes differ.
 ON_OTHER_CARDS = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full", "tp_sequence",

@@ -3,7 +3,7 @@
 import os
 import tempfile
 
-import preference
+import trl_loops
 
 OPTIMIZERS = {
     ("adamw_8bit", "auto"): "adamw_8bit",
@@ -39,8 +39,8 @@ def trained_by_trainer(spec, model, rows, pause, again):
         else:
             settings = arguments_of(spec, folder, model)
     how = {"model": model, "args": settings, "train_dataset": [{}] * samples_of(spec), "data_collator": lambda _: dict(rows), "callbacks": [Steps()]}
-    if spec["loop"] in preference.LOOPS:
-        trainer = preference.trainer(spec, how, tokenizer(), again)
+    if module := trl_loops.module_of(spec):
+        trainer = module.trainer(spec, how, tokenizer(), again)
     else:
         trainer = sft_trainer(how) if spec["loop"] == "sft_trainer" else transformers.Trainer(**how)
     trainer.train()
@@ -79,8 +79,8 @@ def arguments_of(spec, folder, model):
         import trl
 
         kind, clip = trl.SFTConfig, {**clip, "gradient_checkpointing": False, "dataset_kwargs": {"skip_prepare_dataset": True}}
-    if spec["loop"] in preference.LOOPS:
-        kind, more = preference.arguments(spec)
+    if module := trl_loops.module_of(spec):
+        kind, more = module.arguments(spec)
         clip.update(more)
     return kind(
         folder,
