@@ -1,4 +1,4 @@
-// YAML of `trl sft`, `dpo`, `kto`, `reward` `--config`: trl/trainer/{sft,dpo,kto,reward,base,model}_config.py (1.16.0)
+// YAML of `trl sft`, `dpo`, `kto`, `reward`, `grpo` `--config`: trl/trainer/*_config.py (1.16.0)
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,6 +87,7 @@ constexpr std::string_view name_of_script(LoopKind loop) {
     case LoopKind::dpo_trainer: return "dpo";
     case LoopKind::kto_trainer: return "kto";
     case LoopKind::reward_trainer: return "reward";
+    case LoopKind::grpo_trainer: return "grpo";
     default: return "sft";
   }
 }
@@ -98,12 +99,13 @@ LoopKind loop_of(TrainingKeys& keys) {
   const auto is_program = [&](const std::string& script) {
     return program == "trl.scripts." + script || program == script + ".py" || program.ends_with("/" + script + ".py");
   };
-  for (const LoopKind loop :
-       {LoopKind::sft_trainer, LoopKind::dpo_trainer, LoopKind::kto_trainer, LoopKind::reward_trainer})
+  for (const LoopKind loop : {LoopKind::sft_trainer, LoopKind::dpo_trainer, LoopKind::kto_trainer,
+                              LoopKind::reward_trainer, LoopKind::grpo_trainer})
     if (const std::string script(name_of_script(loop)); command == script || is_program(script)) return loop;
   const auto has_one = [&](std::initializer_list<const char*> names) {
     return std::any_of(names.begin(), names.end(), [&](const char* name) { return keys.find(name) != nullptr; });
   };
+  if (has_one({"num_generations", "use_vllm", "vllm_mode"})) return LoopKind::grpo_trainer;
   if (has_one({"desirable_weight", "undesirable_weight"})) return LoopKind::kto_trainer;
   if (has_one({"center_rewards_coefficient"})) return LoopKind::reward_trainer;
   const bool is_dpo = has_one({"beta", "precompute_ref_log_probs", "label_smoothing", "ld_alpha", "f_divergence_type"});
@@ -125,6 +127,66 @@ void read_preferences(TrainingKeys& keys, LoopKind loop) {
                   "train_sampling_strategy", "max_prompt_length", "max_completion_length"});
 }
 
+/// trl: trainer/grpo_config.py (1.16.0); the length of prompts is a key of older releases alone.
+void read_grpo(TrainingKeys& keys, const TrainingArguments& arguments, TrainingDraft& draft) {
+  constexpr std::int64_t kLength = 512;
+  GrpoSpec grpo{.max_completion_length = keys.integer("max_completion_length").value_or(kLength),
+                .num_generations = keys.integer("num_generations").value_or(0),
+                .beta = keys.real("beta").value_or(0),
+                .use_vllm = keys.boolean("use_vllm").value_or(false)};
+  // vllm_device of releases before 0.18 is another GPU
+  const bool is_colocated = keys.text("vllm_mode").value_or("colocate") == "colocate" && !keys.find("vllm_device");
+  const double utilization = keys.real("vllm_gpu_memory_utilization").value_or(0.3);
+  if (grpo.use_vllm && is_colocated) grpo.vllm_gpu_memory_utilization = utilization;
+  const std::int64_t samples =
+      arguments.batch * arguments.accumulation * std::max<std::int64_t>(arguments.processes, 1);
+  if (grpo.num_generations > 1 && samples % grpo.num_generations != 0) {
+    keys.refuse("num_generations", fmt::format("it does not divide the {} completions of a step", samples),
+                {std::to_string(usual_num_generations(samples)), Takes::either});
+    grpo.num_generations = 0;
+  }
+  if (const auto loss = keys.text("loss_type")) {
+    const auto known = std::find(kPolicyLossNames.begin(), kPolicyLossNames.end(), *loss);
+    if (known == kPolicyLossNames.end())
+      keys.refuse("loss_type", {}, {"dapo", Takes::either});
+    else
+      grpo.loss_type = static_cast<PolicyLoss>(known - kPolicyLossNames.begin());
+  }
+  if (keys.text("importance_sampling_level").value_or("token") == "sequence")
+    grpo.importance_sampling_level = SamplingLevel::sequence;
+  draft.spec.grpo = grpo;
+  draft.take_length("max_completion_length and max_prompt_length",
+                    grpo.max_completion_length + keys.integer("max_prompt_length").value_or(kLength));
+  if (keys.integer("num_iterations").value_or(1) != 1) keys.refuse("num_iterations", {}, {"1", Takes::less});
+  keys.must_be_off({"sync_ref_model", "mask_truncated_completions", "entropy_coef", "use_adaptive_entropy",
+                    "off_policy_mask_threshold", "use_liger_kernel", "use_liger_loss", "disable_dropout"},
+                   Takes::either);
+  keys.must_be("vllm_importance_sampling_mode", {"sequence_mask"}, Takes::either);
+  keys.pass_over({"temperature",
+                  "top_p",
+                  "top_k",
+                  "min_p",
+                  "repetition_penalty",
+                  "epsilon*",
+                  "delta",
+                  "vllm_*",
+                  "reward_*",
+                  "scale_rewards",
+                  "log_*",
+                  "generation_*",
+                  "cache_implementation",
+                  "ds3_*",
+                  "num_completions_to_print",
+                  "num_generations_eval",
+                  "ref_model_*",
+                  "chat_template_kwargs",
+                  "wandb_*",
+                  "system_prompt",
+                  "cosine_*",
+                  "use_bias_correction_kl",
+                  "multi_objective_aggregation"});
+}
+
 void read_sft(TrainingKeys& keys, TrainingDraft& draft) {
   if (keys.text("packing_strategy").value_or("bfd") != "wrapped") read_packing(keys, "packing", draft);
   if (!keys.boolean("packing").value_or(false)) read_packing(keys, "padding_free", draft);
@@ -143,17 +205,22 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   read_lora(keys, draft);
   read_quantization(keys, draft);
   keys.must_be_off({"chat_template_path"}, Takes::either);
-  loop == LoopKind::sft_trainer ? read_sft(keys, draft) : read_preferences(keys, loop);
+  if (loop == LoopKind::grpo_trainer)
+    read_grpo(keys, arguments, draft);
+  else
+    loop == LoopKind::sft_trainer ? read_sft(keys, draft) : read_preferences(keys, loop);
   keys.must_be("pad_to_multiple_of", {"auto"}, Takes::less);
   // Keys of trainers that generate, whose files look the same.
-  std::vector<const char*> others{"num_generations", "vllm_mode", "use_vllm"};
+  std::vector<const char*> others;
+  if (loop != LoopKind::grpo_trainer) others = {"num_generations", "vllm_mode", "use_vllm"};
   if (loop == LoopKind::sft_trainer) others.insert(others.end(), {"max_prompt_length", "max_completion_length"});
   for (const char* key : others)
     if (keys.find(key))
       keys.refuse(key,
                   fmt::format("{} is no key of `trl {}`, the trainer that is predicted", key, name_of_script(loop)));
-  draft.take_length("max_length",
-                    keys.integer(keys.find("max_seq_length") ? "max_seq_length" : "max_length").value_or(1024));
+  if (loop != LoopKind::grpo_trainer)
+    draft.take_length("max_length",
+                      keys.integer(keys.find("max_seq_length") ? "max_seq_length" : "max_length").value_or(1024));
   if (const auto processes = keys.integer("num_processes")) arguments.processes = *processes;
   if (const auto file = keys.text("accelerate_config"); file && !draft.files.accelerate)
     read_accelerate(draft.files.read(*file), arguments, *file, draft);
@@ -184,14 +251,29 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
                   "dataloader_*"});
 }
 
+/// Lengths take the place of max_length.
+void write_grpo(const GrpoOptions& options, const std::optional<GrpoSpec>& grpo, Value& keys) {
+  keys.set("max_completion_length", options.completion_tokens);
+  keys.set("num_generations", options.num_generations);
+  keys.set("loss_type", kPolicyLossNames[static_cast<std::size_t>(options.loss_type)]);
+  if (options.of_sequence) keys.set("importance_sampling_level", "sequence");
+  if (!grpo) return;
+  keys.set("beta", grpo->beta);
+  keys.set("use_vllm", grpo->use_vllm);
+  if (!grpo->use_vllm) return;
+  const double share = grpo->vllm_gpu_memory_utilization;
+  keys.set("vllm_mode", share > 0 ? "colocate" : "server");
+  if (share > 0) keys.set("vllm_gpu_memory_utilization", share);
+}
+
 std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
   const Spec& spec = answer.spec;
   const std::string accelerate = beside(path, ".accelerate.yaml"), deepspeed = beside(path, ".deepspeed.json");
-  Value keys = Value::Map{{"model_name_or_path", answer.model},
-                          {"dtype", name_of_dtype(spec.dtype)},
-                          {"max_length", spec.seq},
-                          {"output_dir", "output"}};
+  Value keys =
+      Value::Map{{"model_name_or_path", answer.model}, {"dtype", name_of_dtype(spec.dtype)}, {"output_dir", "output"}};
   if (spec.loop == LoopKind::sft_trainer) keys.set("loss_type", "nll");
+  if (spec.loop == LoopKind::grpo_trainer) write_grpo(grpo_options_of(spec, spec.seq), spec.grpo, keys);
+  if (spec.loop != LoopKind::grpo_trainer) keys.set("max_length", spec.seq);
   if (spec.attn == Attention::eager) keys.set("attn_implementation", "eager");
   append_training_arguments(spec, deepspeed, keys);
   if (spec.lora) {
@@ -243,6 +325,8 @@ TrainingFormat training_format_trl() {
                     "completion_only_loss",
                     "beta",
                     "precompute_ref_log_probs",
+                    "num_generations",
+                    "max_completion_length",
                     "desirable_weight",
                     "center_rewards_coefficient",
                     "ref_model_mixup_alpha",

@@ -66,7 +66,7 @@ void read_accelerate_launch(TrainingKeys& launcher, TrainingArguments& arguments
 void read_launcher(TrainingKeys& keys, TrainingArguments& arguments, TrainingDraft& draft) {
   TrainingKeys launcher = keys.map("launcher");
   const std::string name = launcher.text("name").value_or("");
-  launcher.must_be("command", {"sft", "pt", "train", "dpo", "kto", "reward"});
+  launcher.must_be("command", {"sft", "pt", "train", "dpo", "kto", "reward", "grpo"});
   if (name == "accelerate") read_accelerate_launch(launcher, arguments, draft);
   const auto each = launcher.integer("nproc_per_node");
   if (const auto all = launcher.integer("num_gpus")) arguments.processes = *all;
