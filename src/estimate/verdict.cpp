@@ -105,9 +105,10 @@ std::string data_line(const DataReport& data) {
 }
 
 std::string compiling_line(const CompilingReport& compiling, const Peak& peak) {
+  const std::string graphs =  // vLLM compiles its own, which torch does not count
+      compiling.graphs == 0 ? "" : fmt::format(" {} graph{}", compiling.graphs, compiling.graphs == 1 ? "" : "s");
   return fmt::format(
-      "the peak of later steps and runs; this one compiled {} graph{}, which adds {} allocated, {} reserved: {} and {}",
-      compiling.graphs, compiling.graphs == 1 ? "" : "s",
+      "the peak of later steps and runs; this one compiled{}, which adds {} allocated, {} reserved: {} and {}", graphs,
       group_digits(compiling.peak_allocated_bytes - peak.allocated_bytes),
       group_digits(compiling.peak_reserved_bytes - peak.reserved_bytes), group_digits(compiling.peak_allocated_bytes),
       group_digits(compiling.peak_reserved_bytes));

@@ -96,10 +96,24 @@ def test_vllm_sizes_its_cache(model, tmp_path, processes):
     assert "starts and serves 1,024 sequences of 4,096 tokens" in report["verdict"]
 
 
-def test_vllm_serve_ends_after_its_requests(model, tmp_path):
+def free_port():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+        return one.getsockname()[1]
+
+
+def test_compiled_engine_captures_its_graphs(model, tmp_path):
+    options = ("--load-format", "dummy", "--max-model-len", LENGTH, "--port", free_port())
+    done, report = run(tmp_path, Path(PYTHON).with_name("vllm"), "serve", model, *options, environment={"VLLM_CACHE_ROOT": str(tmp_path / "cache")})
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    check_figures(done, report)
+    terms = terms_of(report)
+    assert 0 < terms["CUDA graphs"] < terms["CUDA graphs, estimated"]
+    assert "compiled 0 graphs" not in done.stdout
+
+
+def test_vllm_serve_ends_after_its_requests(model, tmp_path):
+    port = free_port()
     options = ("--load-format", "dummy", "--enforce-eager", "--max-model-len", LENGTH, "--port", port)
     before = set(os.listdir("/dev/shm"))
     done, report = run(tmp_path, Path(PYTHON).with_name("vllm"), "serve", model, *options, options=("--requests", "3"))
