@@ -91,6 +91,8 @@ void Recorder::fill(Report& report) const {
   report.peak.reserved_bytes = timeline.reserved_peak_bytes();
   std::tie(report.peak.step, report.peak.phase) = place_of(timeline.allocated_peak().event + 1);
   report.steps = steps_;
+  for (const Timeline::Stage& stage : timeline.stages())
+    report.stages.push_back({stage.name, stage.peak_allocated_bytes, stage.kept_bytes});
   report.assumptions = assumptions_;
   if (report.training) report.training->trained_parameters = trained_parameters_;
   fill_at_peak(report);

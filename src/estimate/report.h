@@ -71,6 +71,13 @@ struct StepReport {
   std::vector<PhaseReport> phases;
 };
 
+/// A part of a step that its trainer names, over all steps.
+struct StageReport {
+  std::string name;  // "rollout", "reference log-probabilities"
+  std::int64_t peak_allocated_bytes = 0;
+  std::int64_t kept_bytes = 0;  // allocated behind its last time that was not before
+};
+
 /// An input of the training whose shape was not the same in every step.
 struct VaryingInput {
   std::string name;                             // "input_ids"
@@ -213,6 +220,7 @@ struct Report {
   std::optional<Margin> margin;
   std::optional<Interval> interval;
   std::vector<StepReport> steps;
+  std::vector<StageReport> stages;
   std::vector<VaryingInput> varying_inputs;
   std::optional<DataReport> data;
   std::optional<CompilingReport> compiling;

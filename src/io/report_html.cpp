@@ -31,6 +31,9 @@ Value::List lines_of(const Report& report) {
   else if (!report.varying_inputs.empty())
     lines.emplace_back(varying_line(report));
   if (report.compiling) lines.emplace_back(compiling_line(*report.compiling, report.peak));
+  for (const StageReport& stage : report.stages)
+    lines.emplace_back(fmt::format("{}: up to {} allocated, {} kept", stage.name,
+                                   format_bytes(stage.peak_allocated_bytes), format_bytes(stage.kept_bytes)));
   return lines;
 }
 

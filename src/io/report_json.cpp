@@ -106,6 +106,10 @@ DrawnInput read_drawn_input(ObjectReader& reader) {
           read_shape(reader, "median"), read_shape(reader, "p90"), read_shape(reader, "largest")};
 }
 
+StageReport read_stage(ObjectReader& reader) {
+  return {reader.text("name"), reader.number("peak_allocated_bytes"), reader.number("kept_bytes")};
+}
+
 DataReport read_data(ObjectReader reader) {
   DataReport data;
   data.batches = reader.number("batches");
@@ -262,6 +266,7 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
   if (reader.optional("margin")) report.margin = read_margin(reader.object("margin"));
   if (reader.optional("interval")) report.interval = read_interval(reader.object("interval"));
   if (reader.optional("at_peak")) report.at_peak = read_at_peak(reader.object("at_peak"));
+  if (reader.optional("stages")) report.stages = read_list<StageReport>(reader, "stages", read_stage);
   if (reader.optional("data")) report.data = read_data(reader.object("data"));
   if (reader.optional("compiling")) report.compiling = read_compiling(reader.object("compiling"));
   if (reader.optional("serving")) report.serving = read_serving(reader.object("serving"));
@@ -385,6 +390,10 @@ Json to_json(const Interval& interval) {
           {"why", interval.why}};
 }
 
+Json to_json(const StageReport& stage) {
+  return {{"name", stage.name}, {"peak_allocated_bytes", stage.peak_allocated_bytes}, {"kept_bytes", stage.kept_bytes}};
+}
+
 Json to_json(const CompilingReport& compiling) {
   return {{"graphs", compiling.graphs},
           {"peak_allocated_bytes", compiling.peak_allocated_bytes},
@@ -481,6 +490,7 @@ std::string write_report(const Report& report) {
                       {"bytes", margin->bytes}};
   json["interval"] = or_null(report.interval);
   json["steps"] = list_of(report.steps);
+  if (!report.stages.empty()) json["stages"] = list_of(report.stages);
   if (!report.varying_inputs.empty()) json["varying_inputs"] = list_of(report.varying_inputs);
   if (report.data) json["data"] = to_json(*report.data);
   if (report.compiling) json["compiling"] = to_json(*report.compiling);

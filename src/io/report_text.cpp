@@ -104,6 +104,14 @@ std::string steps_table(const Report& report) {
   return text;
 }
 
+std::string stages_table(const std::vector<StageReport>& stages) {
+  if (stages.empty()) return {};
+  TextTable table({"stage", "peak", "kept"});
+  for (const StageReport& stage : stages)
+    table.add({stage.name, format_bytes(stage.peak_allocated_bytes), format_bytes(stage.kept_bytes)});
+  return table.text(2);
+}
+
 std::string breakdown(const char* title, std::vector<NamedBytes> rows, std::int64_t whole, std::size_t limit) {
   std::erase_if(rows, [](const NamedBytes& row) { return row.bytes == 0; });
   if (rows.empty()) return {};
@@ -174,6 +182,7 @@ std::string report_to_text(const Report& report) {
   text += peaks_table(report);
   if (report.serving) text += serving_to_text(*report.serving);
   text += steps_table(report);
+  text += stages_table(report.stages);
   if (report.generation && report.generation->cached_tokens > 0) text += cache_line(*report.generation);
   const std::int64_t live = report.peak.allocated_bytes;
   text += breakdown("live at the peak", report.at_peak.by_category, live, kMaxCategories);

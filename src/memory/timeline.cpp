@@ -30,7 +30,32 @@ void Timeline::start_stretch(std::int64_t event, const Totals& totals) {
     stretches_.back().take(point);
 }
 
-Timeline::Peaks Timeline::take_peaks() { return std::exchange(peaks_, {last_.allocated_bytes, last_.reserved_bytes}); }
+Timeline::Peaks Timeline::take_peaks() {
+  share_peaks();
+  return std::exchange(shared_peaks_, {});
+}
+
+void Timeline::share_peaks() {
+  const Peaks now = std::exchange(peaks_, {last_.allocated_bytes, last_.reserved_bytes});
+  const auto raise = [](std::int64_t& peak, std::int64_t bytes) { peak = std::max(peak, bytes); };
+  raise(shared_peaks_.allocated_bytes, now.allocated_bytes);
+  raise(shared_peaks_.reserved_bytes, now.reserved_bytes);
+  for (const OpenStage& open : open_stages_) raise(stages_[open.index].peak_allocated_bytes, now.allocated_bytes);
+}
+
+void Timeline::begin_stage(std::string name) {
+  share_peaks();
+  const auto same = std::find_if(stages_.begin(), stages_.end(), [&](const Stage& one) { return one.name == name; });
+  open_stages_.push_back({static_cast<std::size_t>(same - stages_.begin()), last_.allocated_bytes});
+  if (same == stages_.end()) stages_.push_back({.name = std::move(name)});
+}
+
+void Timeline::end_stage() {
+  share_peaks();
+  const OpenStage ended = open_stages_.back();
+  open_stages_.pop_back();
+  stages_[ended.index].kept_bytes = last_.allocated_bytes - ended.began_bytes;
+}
 
 /// Twice as long stretches from here on; one that has no partner stands alone.
 void Timeline::halve() {

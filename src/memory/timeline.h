@@ -1,6 +1,7 @@
 // Memory over time, in few points: of each stretch of events those where allocated and reserved memory were highest.
 #pragma once
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "memory/allocator.h"
@@ -37,7 +38,23 @@ class Timeline {
   /// The highest since the last call, which begin anew with what is there now: torch.cuda.reset_peak_memory_stats.
   Peaks take_peaks();
 
+  /// A named part of a program: the peak of all times that it ran, and what the last one left.
+  struct Stage {
+    std::string name;
+    std::int64_t peak_allocated_bytes = 0;
+    std::int64_t kept_bytes = 0;
+  };
+  /// A stage may begin within another.
+  void begin_stage(std::string name);
+  /// The latest that began is over.
+  void end_stage();
+  /// In the order in which they first began.
+  const std::vector<Stage>& stages() const { return stages_; }
+
  private:
+  /// Peaks go to the stages that are open and to the next take_peaks(), and begin with the current totals.
+  void share_peaks();
+
   static bool is_higher(const Totals& later, const Point& earlier) {
     return later.allocated_bytes > earlier.totals.allocated_bytes;
   }
@@ -58,7 +75,13 @@ class Timeline {
   std::vector<Stretch> stretches_;
   Point allocated_peak_;
   Totals last_;
-  Peaks peaks_;
+  Peaks peaks_, shared_peaks_;
+  struct OpenStage {
+    std::size_t index = 0;
+    std::int64_t began_bytes = 0;
+  };
+  std::vector<Stage> stages_;
+  std::vector<OpenStage> open_stages_;
   std::int64_t reserved_peak_bytes_ = 0;
 };
 

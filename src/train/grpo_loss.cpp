@@ -1,5 +1,6 @@
 #include "ops/ops.h"
 #include "ops/pointwise.h"
+#include "tensor/stage.h"
 #include "train/grpo.h"
 
 namespace tidemark {
@@ -163,6 +164,7 @@ void look_at_clipping(const Tensor& coef_1, const Tensor& advantages, const Tens
 }  // namespace
 
 Tensor grpo_loss(const Training& training, const Completions& inputs) {
+  const InStage in_stage(training.run, "loss");
   const GrpoOptions& grpo = *training.options.grpo;
   Tensor input_ids = cat({inputs.prompt_ids, inputs.completion_ids}, 1);
   Tensor attention_mask = cat({inputs.prompt_mask, inputs.completion_mask}, 1);

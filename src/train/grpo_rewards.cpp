@@ -1,6 +1,7 @@
 #include "ops/advanced_index.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
+#include "tensor/stage.h"
 #include "train/grpo.h"
 
 namespace tidemark {
@@ -101,6 +102,7 @@ Tensor weighted_rewards(Run& run, const Tensor& rewards_per_func) {
 
 /// _calculate_rewards
 Tensor calculated_rewards(Run& run, std::int64_t samples) {
+  const InStage in_stage(run, "rewards");
   Tensor rewards_per_func = zeros(run, {samples, 1}, Dtype::f32);
   {
     const Tensor output_reward_func = to_device(run, {samples}, Dtype::f32);

@@ -1,6 +1,7 @@
 #include "ops/advanced_index.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
+#include "tensor/stage.h"
 #include "train/grpo.h"
 
 namespace tidemark {
@@ -178,12 +179,13 @@ Completions scored_completions(const Training& training) {
   Correction correction;
   {
     const NoGrad no_grad(run);
-    const auto logps = [&](Scorer scorer) {
+    const auto logps = [&](const char* stage, Scorer scorer) {
+      const InStage in_stage(run, stage);
       return per_token_scores(training, prompt_completion_ids, attention_mask, batch, scorer, false).logps;
     };
-    if (grpo.use_vllm) scored.old_per_token_logps = logps(policy_outputs);
+    if (grpo.use_vllm) scored.old_per_token_logps = logps("policy log-probabilities", policy_outputs);
     if (grpo.use_vllm) scored.importance_sampling_ratio = importance_sampling_ratio(scored, correction);
-    if (grpo.has_reference) scored.ref_per_token_logps = logps(reference_outputs);
+    if (grpo.has_reference) scored.ref_per_token_logps = logps("reference log-probabilities", reference_outputs);
   }
   const NoGrad nothing_is_kept(run);
   RewardLocals rewards;

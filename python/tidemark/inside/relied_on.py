@@ -61,6 +61,8 @@ FEATURES = {
     "vllm_engine": Feature(("vllm.v1.engine.core:EngineCore.__init__",), "vLLM 0.33 to 0.33", "the size of vLLM's cache in tokens is missing"),
     "vllm_processes": Feature(("vllm.v1.engine.utils:shutdown",), "vLLM 0.33 to 0.33", "an engine in a process may be ended before it has reported"),
     "server_ready": Feature(("uvicorn.server:Server.startup",), "uvicorn 0.54 to 0.54", "a server does not end when it is ready"),
+    "stages_of_trl": Feature(("trl.extras.profiling:ProfilingContext.__enter__", "trl.extras.profiling:ProfilingContext.__exit__"), "TRL 1.16 to 1.16", "rollouts and rewards are no stages of the report"),
+    "log_probabilities_of_trl": Feature(("trl.trainer.grpo_trainer:GRPOTrainer._get_per_token_logps_and_entropies",), "TRL 1.16 to 1.16", "log-probabilities are no stages of the report"),
     "transformers_fake_weights": Feature(
         ("transformers.modeling_utils:PreTrainedModel._from_config", "transformers.modeling_utils:PreTrainedModel.from_pretrained"), "transformers 4.45 to 5.23", "--fake-weights does nothing for transformers: weights are loaded as they are"
     ),

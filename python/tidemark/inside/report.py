@@ -8,7 +8,7 @@ import resource
 import sys
 import time
 
-from . import batches, compiling, counters, door, losses, marks, modules, phases, relied_on, replays, steps, world
+from . import batches, compiling, counters, door, losses, marks, modules, phases, relied_on, replays, stages, steps, world
 from .epoch import whole
 from .events import ALLOC, CATEGORIES, FREE_COMPLETED, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, PHASES, Events, Peak, short_path, step_of, texts
 from .serving import block as serving_block
@@ -78,6 +78,7 @@ def _seen(session, events, stats):
         **_compiling(seen, peak, steady),
         **({"data": epoch.data} if epoch.data else {}),
         "steps": _per_step(events, step_ends),
+        **_stages(events),
         "varying_inputs": batches.batches.varying(),
         "at_peak": _at_peak(peak.live),
         **_timeline(events, step_ends),
@@ -146,6 +147,11 @@ def _per_step(events, step_ends):
             rows.append({"step": number, **_span(events, start, end), "phases": _phases(events, start, end)})
         start = end
     return rows
+
+
+def _stages(events):
+    found = stages.rows(events)
+    return {"stages": found} if found else {}
 
 
 def _span(events, start, end):

@@ -72,6 +72,12 @@ def _serving_was_told(module, what):
     getattr(getattr(serving, module), what)()
 
 
+def _stages_were_told(what):
+    from . import stages
+
+    getattr(stages, what)()
+
+
 def _distributed_was_imported():
     from . import alone
 
@@ -131,6 +137,8 @@ def arm(ranks):
             "vllm.v1.worker.gpu_worker": lambda: _uncounted(lambda: _serving_was_told("vllm_engine", "worker_was_imported")),
             "vllm.v1.engine.core": lambda: _uncounted(lambda: _serving_was_told("vllm_engine", "core_was_imported")),
             "vllm.v1.engine.utils": lambda: _uncounted(lambda: _serving_was_told("vllm_engine", "processes_were_imported")),
+            "trl.extras.profiling": lambda: _uncounted(lambda: _stages_were_told("trl_was_imported")),
+            "trl.trainer.grpo_trainer": lambda: _uncounted(lambda: _stages_were_told("grpo_was_imported")),
             "uvicorn.server": lambda: _uncounted(lambda: _serving_was_told("server", "uvicorn_was_imported")),
             "torch._dynamo.callback": lambda: _uncounted(_compiling_may_begin),
             "torch._inductor.runtime.triton_heuristics": lambda: _uncounted(_kernels_may_be_tuned),

@@ -62,6 +62,32 @@ TEST(Timeline, PeaksBeginAnewAtWhatIsThere) {
   EXPECT_EQ(timeline.take_peaks().allocated_bytes, 5);
 }
 
+TEST(Timeline, StagesHaveTheirOwnPeaks) {
+  Timeline timeline;
+  const auto add = [&](std::int64_t bytes) { timeline.add({bytes, 10 * bytes, bytes}); };
+  add(9);
+  add(3);
+  timeline.begin_stage("outer");
+  add(5);
+  timeline.begin_stage("inner");
+  add(7);
+  add(6);
+  timeline.end_stage();
+  add(4);
+  timeline.end_stage();
+  timeline.begin_stage("inner");
+  add(2);
+  timeline.end_stage();
+  ASSERT_EQ(timeline.stages().size(), 2U);
+  const Timeline::Stage &outer = timeline.stages()[0], &inner = timeline.stages()[1];
+  EXPECT_EQ(outer.name, "outer");
+  EXPECT_EQ(outer.peak_allocated_bytes, 7);
+  EXPECT_EQ(outer.kept_bytes, 1);
+  EXPECT_EQ(inner.peak_allocated_bytes, 7);
+  EXPECT_EQ(inner.kept_bytes, -2);
+  EXPECT_EQ(timeline.take_peaks().allocated_bytes, 9);
+}
+
 TEST(Timeline, KeepsEveryPeakInFewPoints) {
   Timeline timeline(10);
   for (int i = 0; i < 1000; ++i) timeline.add({i == 617 ? 5000 : i, 10000, i});
