@@ -203,7 +203,12 @@ struct Finish {
   int operator()(RankRun&& done) const {
     const ChildResult child = done.child;
     if (!done.report) return without_report(child, folder);
-    return show(complete(std::move(done)), child);
+    const Report report = complete(std::move(done));
+    const int exit_code = show(report, child);
+    if (options.requests > 0 && !report.serving)
+      throw Error(Errc::bad_value, "the program started no server, so no request was sent", "--requests",
+                  "leave it out, or run a server such as vllm serve");
+    return exit_code;
   }
   int show(Report report, const ChildResult& child) const {
     keep_margin(report, options.margin, "", data);

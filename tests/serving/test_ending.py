@@ -96,3 +96,10 @@ def test_engine_of_a_script_reports_before_it_is_killed(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the script goes on" in done.stdout
     assert report["serving"]["kv_cache"]["length"] == 4096
+
+
+def test_requests_without_a_server_are_an_error(tmp_path):
+    done, report = run(tmp_path, "-c", "import torch; torch.zeros(8, device='cuda')", options=("--requests", "2"))
+    assert done.returncode == 2
+    assert "--requests: the program started no server, so no request was sent" in done.stderr
+    assert report["peak"]["allocated_bytes"] == 512
