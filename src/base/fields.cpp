@@ -114,5 +114,33 @@ Value write_text_or_list(const TextOrList& value) {
   return list;
 }
 
+void read_map(const Value& value, const VisitAll& fields, const ValuePath& path, const KeyNames& harmless,
+              KeyNames passed_over) {
+  ValueReader reader(value, path);
+  fields([&](std::string_view name, FieldPlace place, const FieldInfo& info) {
+    if (const Value* found = reader.find(name)) place.type.read(*found, place.address, info, path / name, harmless);
+  });
+  passed_over.insert(passed_over.end(), harmless.begin(), harmless.end());
+  reader.finish(passed_over);
+}
+
+Value write_map(const VisitAll& fields) {
+  Value map = Value::Map();
+  fields([&](std::string_view name, FieldPlace place, const FieldInfo& info) {
+    map.set(name, place.type.write(place.address, info));
+  });
+  return map;
+}
+
+std::vector<FieldDescription> describe_map(const VisitAll& fields) {
+  std::vector<FieldDescription> result;
+  fields([&](std::string_view name, FieldPlace place, const FieldInfo& info) {
+    FieldDescription field{.name = std::string(name), .info = info, .initial = place.type.write(place.address, info)};
+    place.type.describe(info, field);
+    result.push_back(std::move(field));
+  });
+  return result;
+}
+
 }  // namespace fields_detail
 }  // namespace tidemark

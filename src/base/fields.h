@@ -3,13 +3,12 @@
 //
 //   struct Decoder {
 //     std::int64_t hidden_size = 4096;
-//     template <class Self, class Visit>
-//     static void fields(Self& self, Visit&& visit) {
-//       visit("hidden_size", self.hidden_size, FieldInfo{.help = "width of the residual stream", .low = 1, .high =
-//       1e6});
-//     }
+//     static void fields(Decoder& self, const FieldVisitor& visit);
 //     static KeyNames harmless() { return {"initializer_range", "_*"}; }  // optional: keys to pass over
 //   };
+//   void Decoder::fields(Decoder& self, const FieldVisitor& visit) {   // in the source file: it is compiled once
+//     visit("hidden_size", self.hidden_size, FieldInfo{.help = "width of the residual stream", .low = 1});
+//   }
 //
 // A field is a bool, an int64, a double, a text, an enum (its names in order), one of these in std::optional (null:
 // none) or std::vector, TextOrList, a std::map from names that the user chooses to one of these, a Value as it is, or a
@@ -17,6 +16,8 @@
 // struct was made with.
 #pragma once
 #include <concepts>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -47,9 +48,6 @@ struct FieldInfo {
 /// A text, or a list of texts that means something else.
 using TextOrList = std::variant<std::string, std::vector<std::string>>;
 
-template <class T>
-concept HasFields = requires(T& config) { T::fields(config, [](std::string_view, auto&, const FieldInfo&) {}); };
-
 enum class FieldKind { boolean, integer, real, text, choice, list, text_or_list, map, named, any };
 
 /// A field as data, for whoever makes something of all fields.
@@ -62,6 +60,28 @@ struct FieldDescription {
   Value initial = {};                         // what it is when nothing is said; null for an optional one
   std::vector<FieldDescription> fields = {};  // of a map, or of the maps in a list or under the user's names
 };
+
+/// How fields of one type are read, written and described.
+struct FieldType {
+  void (*read)(const Value& value, void* field, const FieldInfo& info, const ValuePath& path, const KeyNames& harmless);
+  Value (*write)(const void* field, const FieldInfo& info);
+  void (*describe)(const FieldInfo& info, FieldDescription& description);
+};
+
+/// A field of any type, where its struct is.
+struct FieldPlace {
+  template <class T>
+    requires(!std::same_as<T, FieldPlace>)
+  FieldPlace(T& field);
+
+  void* address;
+  const FieldType& type;
+};
+
+using FieldVisitor = std::function<void(std::string_view name, FieldPlace place, const FieldInfo& info)>;
+
+template <class T>
+concept HasFields = requires(T& config, const FieldVisitor& visit) { T::fields(config, visit); };
 
 /// The value that a text of the command line stands for: "3", "true", "a,b".  Throws Error{bad_value}; `where` is the
 /// option.
@@ -103,8 +123,19 @@ KeyNames harmless_of() {
     return {};
 }
 
+/// Gives every field of one struct to a visitor.
+using VisitAll = std::function<void(const FieldVisitor& visit)>;
+
+// Writing and describing change nothing.
 template <HasFields T>
-void read_map(const Value& value, T& config, const ValuePath& path, const KeyNames& harmless);
+VisitAll all_of(const T& config) {
+  return [&config](const FieldVisitor& visit) { T::fields(const_cast<T&>(config), visit); };
+}
+
+void read_map(const Value& value, const VisitAll& fields, const ValuePath& path, const KeyNames& harmless,
+              KeyNames passed_over);
+Value write_map(const VisitAll& fields);
+std::vector<FieldDescription> describe_map(const VisitAll& fields);
 
 template <class T>
 void read_one(const Value& value, T& out, const FieldInfo& info, const ValuePath& path, const KeyNames& harmless) {
@@ -148,19 +179,8 @@ void read_one(const Value& value, T& out, const FieldInfo& info, const ValuePath
       read_one(item.value, out[item.key], info, path / item.key, harmless);
   } else {
     static_assert(HasFields<T>, "a field of a type that base/fields.h does not read");
-    read_map(value, out, path, harmless);
+    read_map(value, all_of(out), path, harmless, harmless_of<T>());
   }
-}
-
-template <HasFields T>
-void read_map(const Value& value, T& config, const ValuePath& path, const KeyNames& harmless) {
-  ValueReader reader(value, path);
-  T::fields(config, [&](std::string_view name, auto& member, const FieldInfo& info) {
-    if (const Value* found = reader.find(name)) read_one(*found, member, info, path / name, harmless);
-  });
-  KeyNames passed_over = harmless_of<T>();
-  passed_over.insert(passed_over.end(), harmless.begin(), harmless.end());
-  reader.finish(passed_over);
 }
 
 template <class T>
@@ -181,11 +201,7 @@ Value write_one(const T& value, const FieldInfo& info) {
     for (const auto& [name, element] : value) map.append(name, write_one(element, info));
     return map;
   } else if constexpr (HasFields<T>) {
-    Value map = Value::Map();
-    T::fields(value, [&](std::string_view name, const auto& member, const FieldInfo& inner) {
-      map.set(name, write_one(member, inner));
-    });
-    return map;
+    return write_map(all_of(value));
   } else {
     return Value(value);
   }
@@ -204,45 +220,52 @@ constexpr FieldKind kind_of(const FieldInfo& info) {
   return HasFields<T> ? FieldKind::map : FieldKind::any;
 }
 
+template <class T>
+void describe_one(const FieldInfo& info, FieldDescription& description) {
+  if constexpr (Inner<T>::is_optional) {
+    describe_one<typename Inner<T>::type>(info, description);
+    description.optional = true;
+  } else {
+    description.kind = kind_of<T>(info);
+    if constexpr (HasFields<T>) description.fields = describe_map(all_of(T()));
+    if constexpr (Inner<T>::is_list || Inner<T>::is_named) {
+      using Element = typename Inner<T>::type;
+      description.element = kind_of<Element>(info);
+      if constexpr (HasFields<Element>) description.fields = describe_map(all_of(Element()));
+    }
+  }
+}
+
+template <class T>
+inline constexpr FieldType kTypeOf{
+    [](const Value& value, void* field, const FieldInfo& info, const ValuePath& path, const KeyNames& harmless) {
+      read_one(value, *static_cast<T*>(field), info, path, harmless);
+    },
+    [](const void* field, const FieldInfo& info) { return write_one(*static_cast<const T*>(field), info); },
+    &describe_one<T>};
+
 }  // namespace fields_detail
+
+template <class T>
+  requires(!std::same_as<T, FieldPlace>)
+FieldPlace::FieldPlace(T& field) : address(&field), type(fields_detail::kTypeOf<T>) {}
 
 /// Reads what is there and leaves the rest as it is.  Throws Error{bad_value} and, for a key that is neither a field
 /// nor harmless, Error{unknown_name}.  `harmless` counts on every level, T::harmless() on that of T.
 template <HasFields T>
 void read_fields(const Value& value, T& config, const ValuePath& path = {}, const KeyNames& harmless = {}) {
-  fields_detail::read_map(value, config, path, harmless);
+  fields_detail::read_one(value, config, {}, path, harmless);
 }
 
 /// All fields, in their order; read_fields gives the same struct back.
 template <HasFields T>
 Value write_fields(const T& config) {
-  return fields_detail::write_one(config, {});
+  return fields_detail::write_map(fields_detail::all_of(config));
 }
 
 template <HasFields T>
 std::vector<FieldDescription> describe_fields(const T& initial = {}) {
-  std::vector<FieldDescription> result;
-  T::fields(initial, [&]<class Member>(std::string_view name, const Member& member, const FieldInfo& info) {
-    using namespace fields_detail;
-    FieldDescription field{.name = std::string(name), .info = info, .initial = write_one(member, info)};
-    const auto fill = [&]<class Plain>(const Plain*) {
-      field.kind = kind_of<Plain>(info);
-      if constexpr (Inner<Plain>::is_list || Inner<Plain>::is_named) {
-        using Element = typename Inner<Plain>::type;
-        field.element = kind_of<Element>(info);
-        if constexpr (HasFields<Element>) field.fields = describe_fields<Element>();
-      }
-      if constexpr (HasFields<Plain>) field.fields = describe_fields<Plain>();
-    };
-    if constexpr (Inner<Member>::is_optional) {
-      field.optional = true;
-      fill(static_cast<const typename Inner<Member>::type*>(nullptr));
-    } else {
-      fill(static_cast<const Member*>(nullptr));
-    }
-    result.push_back(std::move(field));
-  });
-  return result;
+  return fields_detail::describe_map(fields_detail::all_of(initial));
 }
 
 }  // namespace tidemark

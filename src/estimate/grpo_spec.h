@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "estimate/parallel_spec.h"
+#include "base/fields.h"
 #include "train/grpo_options.h"
 
 namespace tidemark {
@@ -23,35 +23,7 @@ struct GrpoSpec {
   SamplingLevel importance_sampling_level = SamplingLevel::token;
 
   bool operator==(const GrpoSpec&) const = default;
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit);
+  static void fields(GrpoSpec& self, const FieldVisitor& visit);
 };
-
-template <class Self, class Visit>
-void GrpoSpec::fields(Self& self, Visit&& visit) {
-  using namespace spec_detail;
-  const std::string_view group = "Reinforcement learning";
-  visit("max_completion_length", self.max_completion_length,
-        whole(group, "Tokens of a completion, the last of --seq (512, or half of a shorter one)", 0, 1 << 24));
-  visit("num_generations", self.num_generations,
-        whole(group, "Completions of each prompt (8, or what divides the batch)", 0, 1 << 20));
-  visit("beta", self.beta,
-        FieldInfo{.help = "KL coefficient; above 0 a reference scores each completion",
-                  .placeholder = "X",
-                  .group = group,
-                  .low = 0,
-                  .high = 1e9});
-  visit("use_vllm", self.use_vllm,
-        FieldInfo{.help = "vLLM samples, and its log-probabilities are corrected", .group = group});
-  visit("vllm_gpu_memory_utilization", self.vllm_gpu_memory_utilization,
-        FieldInfo{.help = "Share of the GPU that a colocated vLLM keeps (0: vLLM is elsewhere)",
-                  .placeholder = "X",
-                  .group = group,
-                  .low = 0,
-                  .high = 0.99});
-  visit("loss_type", self.loss_type, FieldInfo{.help = "Type of the loss", .group = group, .names = kPolicyLossNames});
-  visit("importance_sampling_level", self.importance_sampling_level,
-        FieldInfo{.help = "Importance ratios per token or per sequence", .group = group, .names = kSamplingLevelNames});
-}
 
 }  // namespace tidemark

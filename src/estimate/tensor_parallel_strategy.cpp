@@ -20,8 +20,7 @@ struct RuleSpec {
   std::string input_layouts, output_layouts, desired_input_layouts, desired_output_layouts;
   std::optional<bool> use_local_output;
 
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit) {
+  static void fields(RuleSpec& self, const FieldVisitor& visit) {
     visit("style", self.style, FieldInfo{.names = kStyleNames});
     visit("input_layouts", self.input_layouts, FieldInfo{});
     visit("output_layouts", self.output_layouts, FieldInfo{});

@@ -20,28 +20,10 @@ struct Share {
 
   bool is_part() const { return candidates == 0; }
 
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit);
+  static void fields(Share& self, const FieldVisitor& visit);
 };
 
 /// Of the whole space what is this share's: nothing, where there are more parts than families.
 Space shared(const Space& space, const Share& share);
-
-template <class Self, class Visit>
-void Share::fields(Self& self, Visit&& visit) {
-  const auto whole = [](std::string_view help) {
-    return FieldInfo{.help = help, .placeholder = "N", .low = 0, .high = 1e15};
-  };
-  visit("part", self.part, whole("Which of them, counted from 0"));
-  visit("of", self.of, FieldInfo{.help = "Parts of the space", .placeholder = "N", .low = 1, .high = 1e6});
-  visit("numbers", self.numbers, whole("Instead: candidates that parts have answered with"));
-  visit("candidates", self.candidates, whole("Candidates of all parts"));
-  visit("simulated", self.simulated, whole("Simulations of all parts"));
-  visit("refusals", self.refusals,
-        FieldInfo{.help = "Why candidates of the parts could not be simulated, and how many",
-                  .placeholder = "N",
-                  .low = 0,
-                  .high = 1e15});
-}
 
 }  // namespace tidemark::plan

@@ -28,8 +28,7 @@ struct Bar {
   At at = At::most;
   std::string why = {};
 
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit);
+  static void fields(Bar& self, const FieldVisitor& visit);
 };
 
 /// What `run` needs for some of the rows.
@@ -38,8 +37,7 @@ struct NeededEnvironment {
   std::string requirements;                      // what is installed there, for whoever has to make it
   std::map<std::string, std::string> variables;  // set for the run: name, and the variable that holds the value
 
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit);
+  static void fields(NeededEnvironment& self, const FieldVisitor& visit);
 };
 
 /// corpus.json
@@ -48,8 +46,7 @@ struct CorpusInfo {
   std::vector<Bar> bars;
   std::map<std::string, NeededEnvironment> environments;
 
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit);
+  static void fields(CorpusInfo& self, const FieldVisitor& visit);
 };
 
 /// What an engine said of a row; a line of predictions.jsonl.
@@ -66,8 +63,7 @@ struct Answer {
   /// Nothing for a metric that the engine does not tell.
   std::optional<std::int64_t> bytes(Metric metric) const;
 
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit);
+  static void fields(Answer& self, const FieldVisitor& visit);
 };
 
 struct Corpus {
@@ -91,62 +87,5 @@ Answer answer_of(const Report& report, const Measurement& row);
 /// The measuring began where the program that `start` reports on ends, or earlier: to the allocation that is not known,
 /// so the interval of device_over_start reaches to a start before the program had anything.
 void leave_out_start(Answer& answer, const Report& start);
-
-template <class Self, class Visit>
-void Bar::fields(Self& self, Visit&& visit) {
-  visit("engine", self.engine, FieldInfo{.help = "Whose answers are meant", .names = kEngineNames});
-  visit("where", self.where, FieldInfo{.help = "The rows that are meant: fields and their values (empty: all rows)"});
-  visit("statistic", self.statistic, FieldInfo{.help = "What is claimed of", .names = kStatisticNames});
-  visit("limit", self.limit, FieldInfo{.help = "Fractions for errors, bytes for mcp_bytes"});
-  visit("at", self.at, FieldInfo{.help = "On which side of the limit it is met", .names = kAtNames});
-  visit("why", self.why, FieldInfo{.help = "Where the bar comes from"});
-}
-
-template <class Self, class Visit>
-void NeededEnvironment::fields(Self& self, Visit&& visit) {
-  visit("python", self.python, FieldInfo{.help = "The environment variable that names its interpreter"});
-  visit("requirements", self.requirements, FieldInfo{.help = "What is installed there"});
-  visit("variables", self.variables,
-        FieldInfo{.help = "Set for the run: a name, and the environment variable that holds the value"});
-}
-
-template <class Self, class Visit>
-void CorpusInfo::fields(Self& self, Visit&& visit) {
-  visit("schema", self.schema, FieldInfo{.help = "tidemark.corpus/1", .group = "corpus.json"});
-  visit("name", self.name, FieldInfo{.help = "Short, as --by corpus shows it", .group = "corpus.json"});
-  visit("title", self.title, FieldInfo{.help = "One line", .group = "corpus.json"});
-  visit("source", self.source,
-        FieldInfo{.help = "Whose measurements, and where they are published", .group = "corpus.json"});
-  visit("bars", self.bars,
-        FieldInfo{.help = "What is claimed; the exit code is 1 when one is missed", .group = "corpus.json"});
-  visit("environments", self.environments,
-        FieldInfo{.help = "What rows need to be run, by name", .group = "corpus.json"});
-}
-
-template <class Self, class Visit>
-void Answer::fields(Self& self, Visit&& visit) {
-  visit("id", self.id, FieldInfo{.help = "Of the row", .group = "predictions.jsonl"});
-  visit("engine", self.engine,
-        FieldInfo{.help = "Whose answer it is", .group = "predictions.jsonl", .names = kEngineNames});
-  const FieldInfo peak{.help = "The peak; null: not told", .group = "predictions.jsonl"};
-  visit("allocated_bytes", self.allocated_bytes, peak);
-  visit("active_bytes", self.active_bytes, peak);
-  visit("reserved_bytes", self.reserved_bytes, peak);
-  visit("device_bytes", self.device_bytes, peak);
-  visit("device_over_start_bytes", self.device_over_start_bytes, peak);
-  visit(
-      "in_use_at_start_bytes", self.in_use_at_start_bytes,
-      FieldInfo{.help = "What the program had of the device when the measuring began: device_over_start leaves it out "
-                        "(null: nothing)",
-                .group = "predictions.jsonl",
-                .low = 0});
-  visit("lowest_bytes", self.lowest_bytes,
-        FieldInfo{.help = "By metric, where more than one answer is true", .group = "predictions.jsonl"});
-  visit("highest_bytes", self.highest_bytes, FieldInfo{.help = "Likewise", .group = "predictions.jsonl"});
-  visit("out_of_memory", self.out_of_memory,
-        FieldInfo{.help = "Whether it foretells that; peaks are then those until there", .group = "predictions.jsonl"});
-  visit("versions", self.versions, FieldInfo{.help = "What it was run with", .group = "predictions.jsonl"});
-  visit("seconds", self.seconds, FieldInfo{.help = "That it took", .group = "predictions.jsonl", .low = 0});
-}
 
 }  // namespace tidemark

@@ -30,4 +30,14 @@ void add_estimates(Corpus& corpus, const std::vector<Estimate>& estimates) {
   }
 }
 
+void Estimate::fields(Estimate& self, const FieldVisitor& visit) {
+  constexpr const char* kGroup = "estimates.jsonl";
+  visit("id", self.id, FieldInfo{.help = "Of the row", .group = kGroup});
+  visit("estimator", self.estimator, FieldInfo{.help = "Who was asked", .group = kGroup});
+  visit("bytes", self.bytes, FieldInfo{.help = "What it says; null: nothing", .group = kGroup, .low = 0, .high = 1e15});
+  visit("refused", self.refused, FieldInfo{.help = "Why it says nothing", .group = kGroup});
+  visit("version", self.version, FieldInfo{.help = "Its release", .group = kGroup});
+  visit("seconds", self.seconds, FieldInfo{.help = "That it took", .group = kGroup, .low = 0});
+}
+
 }  // namespace tidemark

@@ -16,8 +16,7 @@ struct Estimate {
 
   std::string where;  // file and line, for messages; no field
 
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit);
+  static void fields(Estimate& self, const FieldVisitor& visit);
 };
 
 /// Throws Error{bad_value} and Error{unknown_name}: it says either how many bytes or why it says nothing.
@@ -25,16 +24,5 @@ Estimate read_estimate(const Value& value, const std::string& where);
 
 /// Gives them to their rows.  Throws Error{bad_value} where a row is not there, or has the estimator's already.
 void add_estimates(Corpus& corpus, const std::vector<Estimate>& estimates);
-
-template <class Self, class Visit>
-void Estimate::fields(Self& self, Visit&& visit) {
-  constexpr const char* kGroup = "estimates.jsonl";
-  visit("id", self.id, FieldInfo{.help = "Of the row", .group = kGroup});
-  visit("estimator", self.estimator, FieldInfo{.help = "Who was asked", .group = kGroup});
-  visit("bytes", self.bytes, FieldInfo{.help = "What it says; null: nothing", .group = kGroup, .low = 0, .high = 1e15});
-  visit("refused", self.refused, FieldInfo{.help = "Why it says nothing", .group = kGroup});
-  visit("version", self.version, FieldInfo{.help = "Its release", .group = kGroup});
-  visit("seconds", self.seconds, FieldInfo{.help = "That it took", .group = kGroup, .low = 0});
-}
 
 }  // namespace tidemark

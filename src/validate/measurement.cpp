@@ -50,6 +50,24 @@ void check(const Measurement& row) {
     refuse("\"measured_bytes\" is missing", row.where, "only a run that is \"out_of_memory\" may have none");
 }
 
+void fields_of_engines(Measurement& self, const FieldVisitor& visit) {
+  constexpr double kMostBytes = 1e15;
+  visit("predict", self.predict, FieldInfo{.help = "The spec that tidemark predict is asked", .group = "Engines"});
+  visit("predict_reason", self.predict_reason, FieldInfo{.help = "Why there is none", .group = "Engines"});
+  visit("run", self.run, FieldInfo{.help = "The program that tidemark run is given", .group = "Engines"});
+  visit("run_reason", self.run_reason, FieldInfo{.help = "Why there is none", .group = "Engines"});
+  visit("left_out", self.left_out,
+        FieldInfo{.help = "Why no engine can be asked: what the source does not say", .group = "Engines"});
+  visit("setting", self.setting,
+        FieldInfo{.help = "How each thing is known that the figure depends on", .group = "Evidence"});
+  visit("estimates", self.estimates,
+        FieldInfo{
+            .help = "What others predicted for the run, in bytes", .group = "Evidence", .low = 0, .high = kMostBytes});
+  visit("verdicts", self.verdicts,
+        FieldInfo{.help = "What they foretold, where it is more than whether the estimate is above the card's memory",
+                  .group = "Evidence"});
+}
+
 }  // namespace
 
 Measurement read_measurement(const Value& value, const std::string& where) {
@@ -83,6 +101,56 @@ std::string group_value(const Measurement& row, const std::string& corpus, const
 
 std::string name_of_row(const Measurement& row) {
   return row.where.empty() ? row.id : fmt::format("{}: {}", row.where, row.id);
+}
+
+void RunOf::fields(RunOf& self, const FieldVisitor& visit) {
+  visit("script", self.script, FieldInfo{.help = "The program, a path from the corpus's folder"});
+  visit("arguments", self.arguments, FieldInfo{.help = "Its arguments"});
+  visit("start_arguments", self.start_arguments,
+        FieldInfo{.help = "Those with which it ends where the measuring began: what it has then, device_over_start "
+                          "leaves out (empty: the measuring began before it had anything)"});
+  visit("environment", self.environment,
+        FieldInfo{.help = "What must be installed, by the name that corpus.json gives it (empty: the default Python)"});
+  visit("options", self.options, FieldInfo{.help = "Options of tidemark run, besides the card and the rank"});
+}
+
+void PublishedVerdict::fields(PublishedVerdict& self, const FieldVisitor& visit) {
+  visit("out_of_memory", self.out_of_memory, FieldInfo{.help = "Whether it foretold that"});
+  visit("survived", self.survived,
+        FieldInfo{.help = "Whether the run survived when it was limited to the estimate (null: not tried)"});
+}
+
+void Measurement::fields(Measurement& self, const FieldVisitor& visit) {
+  constexpr double kMostBytes = 1e15;
+  visit("id", self.id, FieldInfo{.help = "Unique in its corpus", .group = "What"});
+  visit("source", self.source, FieldInfo{.help = "repo@commit file, and where in it", .group = "What"});
+  visit("model", self.model, FieldInfo{.help = "As the source names it", .group = "What"});
+  visit("family", self.family, FieldInfo{.help = "model_type or architecture", .group = "What"});
+  visit("modality", self.modality, FieldInfo{.help = "text, image, multimodal, audio, ...", .group = "What"});
+  visit("method", self.method, FieldInfo{.help = "full, lora, qlora, zero2, fsdp2, ...", .group = "What"});
+  visit("gpu", self.gpu, FieldInfo{.help = "A name that --gpu knows", .group = "What"});
+  visit("memory_bytes", self.memory_bytes,
+        FieldInfo{.help = "Another size of that card", .group = "What", .low = 1, .high = kMostBytes});
+  visit("n_gpus", self.n_gpus,
+        FieldInfo{.help = "GPUs that trained together", .group = "What", .low = 1, .high = 65536});
+  visit("rank", self.rank, FieldInfo{.help = "The one that was measured", .group = "What", .low = 0, .high = 65535});
+  visit("metric", self.metric,
+        FieldInfo{.help = "The peak of what (device_over_start: of the device's memory above what was in use, the "
+                          "context included, when the measuring began)",
+                  .group = "Measured",
+                  .names = kMetricNames});
+  visit("measured_bytes", self.measured_bytes,
+        FieldInfo{.help = "null: not known", .group = "Measured", .low = 1, .high = kMostBytes});
+  visit("rounding_bytes", self.rounding_bytes,
+        FieldInfo{.help = "Half a unit of what was published: a prediction so near has no error",
+                  .group = "Measured",
+                  .low = 0,
+                  .high = kMostBytes});
+  visit("out_of_memory", self.out_of_memory,
+        FieldInfo{.help = "Whether the run ended so; measured_bytes is then no peak and is not compared",
+                  .group = "Measured"});
+  visit("versions", self.versions, FieldInfo{.help = "As the source states them", .group = "Measured"});
+  fields_of_engines(self, visit);
 }
 
 }  // namespace tidemark

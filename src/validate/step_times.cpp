@@ -97,4 +97,43 @@ bool is_meant(const TimeBar& bar, const TimedRow& row, const std::string& where)
                      [&](const auto& wanted) { return time_field(row, wanted.first, where) == wanted.second; });
 }
 
+void TimeBar::fields(TimeBar& self, const FieldVisitor& visit) {
+  visit("where", self.where, FieldInfo{.help = "The rows that are meant: gpu, group or model (empty: all rows)"});
+  visit("statistic", self.statistic, FieldInfo{.help = "What is claimed of", .names = kTimeStatisticNames});
+  visit("limit", self.limit, FieldInfo{.help = "Fractions for errors"});
+  visit("at", self.at, FieldInfo{.help = "On which side of the limit it is met", .names = kAtNames});
+  visit("why", self.why, FieldInfo{.help = "Where the bar comes from"});
+}
+
+void TimedRow::fields(TimedRow& self, const FieldVisitor& visit) {
+  visit("id", self.id, FieldInfo{.help = "Unique in its corpus"});
+  visit("source", self.source, FieldInfo{.help = "repo@commit file, and where in it"});
+  visit("model", self.model, FieldInfo{.help = "As the source names it"});
+  visit("gpu", self.gpu, FieldInfo{.help = "A name that --gpu knows"});
+  visit("group", self.group, FieldInfo{.help = "What bars tell apart, such as one node from several"});
+  visit("seconds", self.seconds, FieldInfo{.help = "Of one optimizer step", .low = 0, .high = 1e6});
+  visit("network_bytes_per_s", self.network_bytes_per_s,
+        FieldInfo{.help = "One direction of one GPU's port to other nodes, as the source states it (0: not stated)",
+                  .low = 0,
+                  .high = 1e13});
+  visit("kernels", self.kernels,
+        FieldInfo{.help = "A row of data/efficiency.json, where other kernels ran than the card has today"});
+  visit("parts_between_stages", self.parts_between_stages,
+        FieldInfo{.help = "Ranks that share matrices each send a part to the next stage, and gather the rest"});
+  visit("spec", self.spec, FieldInfo{.help = "What was trained"});
+  visit("ranked_among", self.ranked_among,
+        FieldInfo{.help = "Rows of the same text are ways to train the same, of which a plan chooses"});
+  visit("ranked_alone", self.ranked_alone,
+        FieldInfo{.help = "Its place among them is scored, and not its seconds: what they depend on is not stated"});
+  visit("left_out", self.left_out, FieldInfo{.help = "Why it cannot be scored: what the source does not say"});
+}
+
+void TimesInfo::fields(TimesInfo& self, const FieldVisitor& visit) {
+  visit("schema", self.schema, FieldInfo{.help = "tidemark.step-times/1"});
+  visit("name", self.name, FieldInfo{.help = "Short"});
+  visit("title", self.title, FieldInfo{.help = "One line"});
+  visit("source", self.source, FieldInfo{.help = "Whose measurements, and where they are published"});
+  visit("bars", self.bars, FieldInfo{.help = "What is claimed; the exit code is 1 when one is missed"});
+}
+
 }  // namespace tidemark

@@ -14,8 +14,7 @@ enum class Flavour { none, automatic, yes };
 
 struct Adapter {
   std::int64_t r = 8;
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit) {
+  static void fields(Adapter& self, const FieldVisitor& visit) {
     visit("r", self.r, FieldInfo{.help = "rank", .low = 1, .high = 100});
   }
   static KeyNames harmless() { return {"inference_mode"}; }
@@ -34,8 +33,7 @@ struct Config {
   Value model;
   std::map<std::string, std::int64_t> sizes;
 
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit) {
+  static void fields(Config& self, const FieldVisitor& visit) {
     visit("width", self.width, FieldInfo{.help = "how wide", .low = 1});
     visit("rate", self.rate, FieldInfo{.help = "how fast", .low = 0, .high = 1});
     visit("tied", self.tied, FieldInfo{.help = "tied?"});
