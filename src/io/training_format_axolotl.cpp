@@ -11,7 +11,7 @@
 #include "io/training_write.h"
 #include "io/value_json.h"
 
-namespace tidemark::io {
+namespace tidemark::io::training_format_axolotl {
 namespace {
 
 /// Which it turns on by itself where none is said (schemas/config.py, check_auto_enable_lora_kernels).
@@ -292,7 +292,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
 
 }  // namespace
 
-TrainingFormat training_format_axolotl() {
+TrainingFormat format() {
   return {.name = "axolotl",
           .title = "axolotl",
           .version = "0.19",
@@ -305,4 +305,4 @@ TrainingFormat training_format_axolotl() {
           .write = write};
 }
 
-}  // namespace tidemark::io
+}  // namespace tidemark::io::training_format_axolotl

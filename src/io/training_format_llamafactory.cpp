@@ -9,7 +9,7 @@
 #include "io/training_write.h"
 #include "io/value_json.h"
 
-namespace tidemark::io {
+namespace tidemark::io::training_format_llamafactory {
 namespace {
 
 void refuse_methods(TrainingKeys& keys) {
@@ -189,7 +189,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
 
 }  // namespace
 
-TrainingFormat training_format_llamafactory() {
+TrainingFormat format() {
   return {.name = "llamafactory",
           .title = "LLaMA-Factory",
           .version = "0.9.6",
@@ -202,4 +202,4 @@ TrainingFormat training_format_llamafactory() {
           .write = write};
 }
 
-}  // namespace tidemark::io
+}  // namespace tidemark::io::training_format_llamafactory

@@ -8,7 +8,7 @@
 #include "io/value_json.h"
 #include "plan/plan.h"
 
-namespace tidemark::io {
+namespace tidemark::io::training_format_python {
 namespace {
 
 constexpr std::string_view kTitle = "a plain PyTorch program";
@@ -326,7 +326,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
 
 }  // namespace
 
-TrainingFormat training_format_python() {
+TrainingFormat format() {
   return {.name = "python",
           .title = kTitle,
           .version = "torch 2.11.0",
@@ -337,4 +337,4 @@ TrainingFormat training_format_python() {
           .write = write};
 }
 
-}  // namespace tidemark::io
+}  // namespace tidemark::io::training_format_python

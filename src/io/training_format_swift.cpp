@@ -10,7 +10,7 @@
 #include "io/training_write.h"
 #include "io/value_json.h"
 
-namespace tidemark::io {
+namespace tidemark::io::training_format_swift {
 namespace {
 
 void refuse_methods(TrainingKeys& keys) {
@@ -227,7 +227,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
 
 }  // namespace
 
-TrainingFormat training_format_swift() {
+TrainingFormat format() {
   return {.name = "swift",
           .title = "ms-swift",
           .version = "4.0",
@@ -240,4 +240,4 @@ TrainingFormat training_format_swift() {
           .write = write};
 }
 
-}  // namespace tidemark::io
+}  // namespace tidemark::io::training_format_swift

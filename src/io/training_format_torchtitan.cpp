@@ -7,7 +7,7 @@
 #include "io/training_write.h"
 #include "io/value_toml.h"
 
-namespace tidemark::io {
+namespace tidemark::io::training_format_torchtitan {
 namespace {
 
 constexpr std::string_view kTitle = "torchtitan";
@@ -316,7 +316,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
 
 }  // namespace
 
-TrainingFormat training_format_torchtitan() {
+TrainingFormat format() {
   return {.name = "torchtitan",
           .title = kTitle,
           .version = "0.2.2",
@@ -328,4 +328,4 @@ TrainingFormat training_format_torchtitan() {
           .write = write};
 }
 
-}  // namespace tidemark::io
+}  // namespace tidemark::io::training_format_torchtitan

@@ -5,7 +5,7 @@
 #include "io/training_optimizers.h"
 #include "io/training_quantization.h"
 
-namespace tidemark::io {
+namespace tidemark::io::training_format_torchtune {
 namespace {
 
 std::string component_of(TrainingKeys& keys) {
@@ -130,7 +130,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
 
 }  // namespace
 
-TrainingFormat training_format_torchtune() {
+TrainingFormat format() {
   return {.name = "torchtune",
           .title = "torchtune",
           .version = "0.6.1",
@@ -140,4 +140,4 @@ TrainingFormat training_format_torchtune() {
           .read = read};
 }
 
-}  // namespace tidemark::io
+}  // namespace tidemark::io::training_format_torchtune

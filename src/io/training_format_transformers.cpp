@@ -4,7 +4,7 @@
 #include "io/training_write.h"
 #include "io/value_json.h"
 
-namespace tidemark::io {
+namespace tidemark::io::training_format_transformers {
 namespace {
 
 void read(TrainingKeys& keys, TrainingDraft& draft) {
@@ -53,7 +53,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
 
 }  // namespace
 
-TrainingFormat training_format_transformers() {
+TrainingFormat format() {
   return {.name = "trainer",
           .title = "transformers' TrainingArguments",
           .version = "5.17.0",
@@ -66,4 +66,4 @@ TrainingFormat training_format_transformers() {
           .write = write};
 }
 
-}  // namespace tidemark::io
+}  // namespace tidemark::io::training_format_transformers

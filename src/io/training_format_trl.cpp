@@ -8,7 +8,7 @@
 #include "io/training_write.h"
 #include "io/value_json.h"
 
-namespace tidemark::io {
+namespace tidemark::io::training_format_trl {
 namespace {
 
 void read_lora(TrainingKeys& keys, TrainingDraft& draft) {
@@ -306,7 +306,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
 
 }  // namespace
 
-TrainingFormat training_format_trl() {
+TrainingFormat format() {
   return {.name = "trl",
           .title = "TRL",
           .version = "1.16.0",
@@ -339,4 +339,4 @@ TrainingFormat training_format_trl() {
           .write = write};
 }
 
-}  // namespace tidemark::io
+}  // namespace tidemark::io::training_format_trl

@@ -3,7 +3,7 @@
 #include "io/training_arguments.h"
 #include "io/training_quantization.h"
 
-namespace tidemark::io {
+namespace tidemark::io::training_format_unsloth {
 namespace {
 
 void read_adapters(TrainingKeys& keys, TrainingDraft& draft) {
@@ -67,7 +67,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
 
 }  // namespace
 
-TrainingFormat training_format_unsloth() {
+TrainingFormat format() {
   return {.name = "unsloth",
           .title = "unsloth",
           .version = "2026.10",
@@ -77,4 +77,4 @@ TrainingFormat training_format_unsloth() {
           .read = read};
 }
 
-}  // namespace tidemark::io
+}  // namespace tidemark::io::training_format_unsloth
