@@ -63,6 +63,5 @@ void add_validate(CLI::App& app, ValidateOptions& options);
 int validate(const ValidateOptions& options);
 
 int version();
-const char* version_text();
 
 }  // namespace tidemark::cli

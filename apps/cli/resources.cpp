@@ -19,4 +19,6 @@ Resources find_resources() {
           TIDEMARK_EXTENSIONS, TIDEMARK_GPU_LIBRARY, source / "validation"};
 }
 
+const char* version_text() { return TIDEMARK_VERSION; }
+
 }  // namespace tidemark::cli

@@ -1,4 +1,5 @@
-// Where Tidemark's own files lie: beside the installed executable, or in the source and build trees.
+// Facts of the build: the version, and where Tidemark's own files lie: beside the installed executable, or in the
+// source and build trees.
 #pragma once
 #include <filesystem>
 
@@ -14,5 +15,7 @@ struct Resources {
 };
 
 Resources find_resources();
+
+const char* version_text();
 
 }  // namespace tidemark::cli

@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "resources.h"
 
 namespace tidemark::cli {
-
-const char* version_text() { return TIDEMARK_VERSION; }
 
 int version() {
   fmt::print("tidemark {}\n", version_text());
