@@ -1,29 +1,15 @@
 // Programs for recorded trainings: those that are shipped of families, and those beside the tests, each of one
 // configuration.
 #pragma once
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
-#include "base/error.h"
 #include "estimate/predict.h"
-#include "estimate/program.h"
-#include "io/program_text.h"
 #include "program/model.h"
 #include "recordings.h"
 
 namespace tidemark {
-
-/// Whatever order its keys were written in.
-inline Value sorted(const Value& value) {
-  const Value::Map* map = value.as_map();
-  if (!map) return value;
-  Value::Map items = *map;
-  for (Value::Item& item : items) item.value = sorted(item.value);
-  std::sort(items.begin(), items.end(), [](const Value::Item& a, const Value::Item& b) { return a.key < b.key; });
-  return Value(std::move(items));
-}
 
 /// The programs of one model, in several ways of running it.
 struct Captured {
@@ -36,118 +22,20 @@ struct AllCaptured {
   std::vector<Captured> models;
   std::vector<std::string> errors;  // of files that are not read
 
-  AllCaptured() {
-    for (const auto& entry : std::filesystem::directory_iterator(TIDEMARK_PROGRAMS)) {
-      const std::string file = entry.path().filename().string();
-      if (!file.ends_with(".program.gz")) continue;
-      try {
-        add(io::read_program_text(unpack(entry.path()), file));
-      } catch (const Error& error) {
-        errors.push_back(error.where() + ": " + error.message());
-      }
-    }
-  }
-
-  void add(Program program) {
-    const auto same = std::find_if(models.begin(), models.end(), [&](const Captured& one) {
-      return one.config == sorted(program.config) && one.programs[0].class_name == program.class_name;
-    });
-    Captured& to = same == models.end() ? models.emplace_back(Captured{sorted(program.config), {}}) : *same;
-    to.programs.push_back(std::move(program));
-  }
+  AllCaptured();
+  void add(Program program);
 };
 
-inline const AllCaptured& all_captured() {
-  static const AllCaptured all;
-  return all;
-}
-
-inline const Captured* captured_of(const Value& config, const std::string& head) {
-  for (const Captured& captured : all_captured().models) {
-    const bool classifies = captured.programs[0].class_name.ends_with("ForSequenceClassification");
-    if (captured.config == sorted(config) && classifies == (head == "sequence_classification")) return &captured;
-  }
-  return nullptr;
-}
+const AllCaptured& all_captured();
+const Captured* captured_of(const Value& config, const std::string& head);
 
 /// The text of what is shipped in the folder TIDEMARK_SHIPPED; null where there is none.
-inline const std::string* shipped_of(const Spec& spec, const Value& config) {
-  static std::map<std::string, std::string> texts;
-  for (const std::string& name : program_names(model_type_of(config), spec.head, config)) {
-    const auto [at, is_new] = texts.try_emplace(name);
-    if (is_new) {
-      std::ifstream file(std::filesystem::path(TIDEMARK_SHIPPED) / name);
-      at->second = {std::istreambuf_iterator<char>(file), {}};
-    }
-    if (!at->second.empty()) return &at->second;
-  }
-  return nullptr;
-}
+const std::string* shipped_of(const Spec& spec, const Value& config);
+Program shipped_program_of(const Spec& spec, const Value& config);
 
-/// The text of a family's program in the folder TIDEMARK_PROGRAMS, of values that the shipped one does not hold for.
-inline const std::string* family_beside(const std::string& family) {
-  static std::map<std::string, std::string> texts;
-  const auto [at, is_new] = texts.try_emplace(family);
-  const std::filesystem::path file = std::filesystem::path(TIDEMARK_PROGRAMS) / (family + ".family.gz");
-  if (is_new && std::filesystem::exists(file)) at->second = unpack(file);
-  return at->second.empty() ? nullptr : &at->second;
-}
-
-inline Program shipped_program_of(const Spec& spec, const Value& config) {
-  const std::string& family = model_type_of(config);
-  const std::string* text = shipped_of(spec, config);
-  if (!text) throw Error(Errc::not_found, "no program is shipped", family);
-  return io::read_family_text(*text, family, config, family_use_of(spec, config));
-}
-
-/// What is shipped, or lies beside the tests.
-inline Program first_that_holds(const Spec& spec, const Value& config) {
-  const std::string& family = model_type_of(config);
-  const std::string* beside = family_beside(family);
-  try {
-    return shipped_program_of(spec, config);
-  } catch (const Error& error) {
-    if (error.code() != Errc::unsupported || !beside) throw;
-    return io::read_family_text(*beside, family, config, family_use_of(spec, config));
-  }
-}
-
-/// The programs of a family: what is shipped, or lies beside the tests, else what was captured of exactly that
-/// configuration.
-class ProgramsAtHand {
- public:
-  ProgramsAtHand(const Spec& spec, const Value& config) {
-    try {
-      shipped_.push_back(first_that_holds(spec, config));
-    } catch (const Error& error) {
-      const bool is_other = error.code() == Errc::unsupported || error.code() == Errc::not_found;
-      captured_ = is_other ? captured_of(config, spec.head) : nullptr;
-      if (!captured_) throw;
-    }
-  }
-
-  std::span<const Program> all() const { return captured_ ? std::span(captured_->programs) : std::span(shipped_); }
-
- private:
-  std::vector<Program> shipped_;
-  const Captured* captured_ = nullptr;
-};
-
-inline Report predict_at_hand(const Spec& spec, const Value& config, const Card& card, PredictOptions options) {
-  const ProgramsAtHand programs(spec, config);
-  options.programs = programs.all();
-  return predict(spec, config, card, options);
-}
+Report predict_at_hand(const Spec& spec, const Value& config, const Card& card, PredictOptions options);
 
 /// The tree of modules of a model.
-inline std::unique_ptr<Model> model_at_hand(const Value& config, const std::string& head) {
-  Spec spec;
-  spec.head = head;
-  Value padded = config;  // without a token that pads it takes single samples, and has the same tree
-  if (head == "sequence_classification" && !config.find("pad_token_id")) padded.set("pad_token_id", 0);
-  static std::vector<std::unique_ptr<ProgramsAtHand>> kept;  // a model refers to its program
-  const Program& program = kept.emplace_back(std::make_unique<ProgramsAtHand>(spec, padded))->all().front();
-  return make_program_model(program, {}, Dtype::bf16, false, std::nullopt);
-}
+std::unique_ptr<Model> model_at_hand(const Value& config, const std::string& head);
 
 }  // namespace tidemark

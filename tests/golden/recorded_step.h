@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <algorithm>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "estimate/spec.h"
-#include "io/card_json.h"
-#include "io/value_json.h"
 #include "recordings.h"
 
 namespace tidemark {
@@ -18,30 +18,12 @@ struct RecordedStepText {
   std::istringstream lines;
 };
 
-inline RecordedStepText read_recorded_step(const Recordings& recordings, const RecordedCase& recorded) {
-  std::istringstream text(recordings.text(recorded));
-  std::string line;
-  std::getline(text, line);
-  return {io::value_from_json(line, recorded.name), std::move(text)};
-}
+RecordedStepText read_recorded_step(const Recordings& recordings, const RecordedCase& recorded);
 
 /// What was trained, with the release that it was recorded with.
-inline Spec spec_of(const Value& header) {
-  Spec spec = read_spec(*header.find("spec"));
-  spec.lenient_names = true;  // they name layers of several families
-  spec.torch = *header.find("versions")->find("torch")->as_text();
-  if (spec.loop != LoopKind::plain) spec.transformers = *header.find("versions")->find("transformers")->as_text();
-  return spec;
-}
+Spec spec_of(const Value& header);
 
-inline const Card& card_of(const Value& header) {
-  static const io::Catalogue cards = [] {
-    std::ifstream file(TIDEMARK_CARDS);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    return io::read_catalogue(text, "gpus.json");
-  }();
-  return io::find_card(cards, *header.find("card")->as_text());
-}
+const Card& card_of(const Value& header);
 
 /// `told()` of an allocation is a line about it and what came before.  Shows where the two lists part.
 template <class Allocation>

@@ -2,63 +2,26 @@
 // other release, what it does differently: torch-RELEASE.diff.gz (tools/trace/differences.py writes them and has the
 // format). What of a release is not predicted as it was recorded stands in torch-RELEASE.open.txt, with the reason.
 #pragma once
-#include <zlib.h>
-
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tidemark {
 
 /// Of a file that is not packed, what it holds; empty when there is no such file.
-inline std::string unpack(const std::filesystem::path& path) {
-  std::string text;
-  gzFile file = gzopen(path.c_str(), "rb");
-  char buffer[1 << 16];
-  for (int read = 0; file && (read = gzread(file, buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(read));
-  if (file) gzclose(file);
-  return text;
-}
+std::string unpack(const std::filesystem::path& path);
 
 /// `base` after an edit script of `diff --rcs`: "dLINE COUNT" and "aLINE COUNT", lines counted from 1 in `base`.
-inline std::string edited(const std::string& base, const std::string& script) {
-  std::istringstream from(base), commands(script);
-  std::string result, line;
-  std::int64_t taken = 0;
-  const auto copy = [&](std::istringstream& lines, std::int64_t count) {
-    for (; count > 0 && std::getline(lines, line); --count) result += line + '\n';
-  };
-  for (char kind = 0; commands >> kind;) {
-    std::int64_t at = 0, count = 0;
-    commands >> at >> count;
-    commands.ignore();  // the end of the line
-    const std::int64_t kept = kind == 'd' ? at - 1 : at;
-    copy(from, kept - taken);
-    taken = std::max(taken, kept);
-    if (kind == 'a') copy(commands, count);
-    for (; kind == 'd' && count > 0 && std::getline(from, line); --count) ++taken;
-  }
-  while (std::getline(from, line)) result += line + '\n';
-  return result;
-}
+std::string edited(const std::string& base, const std::string& script);
 
 /// Where a test's recordings are: beside it, or in another folder, of raw recordings, that the environment names.
-inline std::filesystem::path recordings_folder(const char* beside) {
-  const char* other = std::getenv("TIDEMARK_RECORDINGS");
-  return other ? other : beside;
-}
+std::filesystem::path recordings_folder(const char* beside);
 
 /// The torch of what lies there as it was recorded: of another folder, the environment says it.
-inline std::string recordings_torch() {
-  const char* other = std::getenv("TIDEMARK_RECORDINGS_TORCH");
-  return other ? other : "2.11.0";
-}
+std::string recordings_torch();
 
 /// A recording of one release of torch.
 struct RecordedCase {
@@ -67,48 +30,18 @@ struct RecordedCase {
   std::string open = {};                  // why it is known not to be predicted; the test holds it to that
 
   /// As the name of a test: "adamw_in_2_15_0".
-  std::string told() const {
-    std::string text = name + "_in_" + torch;
-    std::replace(text.begin(), text.end(), '.', '_');
-    return text;
-  }
+  std::string told() const;
 };
 
 /// The recordings of a folder: the base's, and those of every release beside it.
 class Recordings {
  public:
-  explicit Recordings(std::filesystem::path folder, std::string ending = ".txt.gz")
-      : folder_(std::move(folder)), ending_(std::move(ending)) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      const std::string file = entry.path().filename().string();
-      if (file.starts_with("torch-") && file.ends_with(".diff.gz")) add_release(unpack(entry.path()));
-      if (file.starts_with("torch-") && file.ends_with(".open.txt"))
-        add_open(file.substr(6, file.size() - 15), entry.path());
-      if (file.ends_with(ending_)) names_.insert(file.substr(0, file.size() - ending_.size()));
-    }
-  }
+  explicit Recordings(std::filesystem::path folder, std::string ending = ".txt.gz");
 
   /// The base's, then each release's, both in alphabetical order.
-  std::vector<RecordedCase> cases() const {
-    std::vector<RecordedCase> found;
-    for (const std::string& name : names_) found.push_back({base_, name, true, false});
-    for (const auto& [torch, release] : releases_) {
-      std::set<std::string> names = names_;
-      for (const auto& [name, edits] : release.edits) names.insert(name);
-      for (const std::string& name : names)
-        if (!release.without.contains(name))
-          found.push_back({torch, name, false, release.edits.contains(name), why_open(torch, name)});
-    }
-    return found;
-  }
+  std::vector<RecordedCase> cases() const;
 
-  std::string text(const RecordedCase& recorded) const {
-    std::string base = unpack(folder_ / (recorded.name + ending_));
-    if (recorded.is_base) return base;
-    for (std::size_t at = 0; (at = base.find(base_, at)) != std::string::npos; at += recorded.torch.size())
-      base.replace(at, base_.size(), recorded.torch);
-    return recorded.differs ? edited(base, releases_.at(recorded.torch).edits.at(recorded.name)) : base;
-  }
+  std::string text(const RecordedCase& recorded) const;
 
  private:
   struct Release {
@@ -116,34 +49,12 @@ class Recordings {
     std::set<std::string> without;
   };
 
-  void add_release(const std::string& text) {
-    std::istringstream lines(text);
-    std::string torch, name;
-    Release release;
-    for (std::string line; std::getline(lines, line);) {
-      const std::size_t space = line.find(' ');
-      const std::string word = line.substr(0, space), rest = line.substr(space + 1);
-      if (word == "release") torch = rest;
-      if (word == "without") release.without.insert(rest);
-      if (word == "case") release.edits[name = rest];
-      if (name.empty() || word == "case") continue;
-      std::string& edits = release.edits[name] += line + '\n';
-      for (std::int64_t count = word[0] == 'a' ? std::stoll(rest) : 0; count > 0 && std::getline(lines, line); --count)
-        edits += line + '\n';
-    }
-    releases_[torch] = std::move(release);
-  }
+  void add_release(const std::string& text);
 
   /// A line of torch-RELEASE.open.txt: the name of a recording, and why it is not predicted.
-  void add_open(const std::string& torch, const std::filesystem::path& path) {
-    std::istringstream lines(unpack(path));
-    for (std::string name, why; lines >> name && std::getline(lines >> std::ws, why);) open_[{torch, name}] = why;
-  }
+  void add_open(const std::string& torch, const std::filesystem::path& path);
 
-  std::string why_open(const std::string& torch, const std::string& name) const {
-    const auto found = open_.find({torch, name});
-    return found == open_.end() ? "" : found->second;
-  }
+  std::string why_open(const std::string& torch, const std::string& name) const;
 
   std::filesystem::path folder_;
   std::string ending_, base_ = recordings_torch();

@@ -17,7 +17,7 @@ std::vector<std::int64_t> numbers_of(const std::string& text) {
 }
 
 TEST(GeminiChunks, AreAsLargeAsColossalAiMakesThem) {
-  std::istringstream lines(unpack(TIDEMARK_CHUNKS));
+  std::istringstream lines(unpack(TIDEMARK_RECORDINGS "/chunks.txt.gz"));
   int cases = 0, cut = 0;
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line[0] == '#') continue;

@@ -1,9 +1,11 @@
 // The recorded configurations, and short trainings of them.
 #pragma once
+#include <filesystem>
 #include <sstream>
 
 #include "../programs_at_hand.h"
 #include "../recorded_step.h"
+#include "io/value_json.h"
 
 namespace tidemark {
 

@@ -1,6 +1,8 @@
 // Recordings of steps in which a block that several streams used is free again only when the program has waited for
 // them: predicted, the same requests, and each such block is free again in front of the same allocation.
 // tools/trace/record_steps.py --late makes the recordings.
+#include <utility>
+
 #include "../programs_at_hand.h"
 #include "../recorded_step.h"
 

@@ -4,11 +4,15 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
 
 #include "../programs_at_hand.h"
+#include "base/error.h"
 #include "io/value_json.h"
 
 namespace tidemark {

@@ -1,13 +1,16 @@
 // Recorded training steps of the models that programs here were captured of, predicted from the programs: the same
 // allocations in the same order, and between two of them the same frees.
+#include <algorithm>
+
 #include "../allocations.h"
 #include "../programs_at_hand.h"
+#include "base/error.h"
 
 namespace tidemark {
 namespace {
 
 const Recordings& recordings() {
-  static const Recordings all(recordings_folder(TIDEMARK_RECORDINGS));
+  static const Recordings all(recordings_folder(TIDEMARK_RECORDINGS "/../steps"));
   return all;
 }
 

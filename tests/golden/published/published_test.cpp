@@ -2,6 +2,7 @@
 // is refused as refused.txt lists.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
