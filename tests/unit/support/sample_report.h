@@ -49,7 +49,9 @@ inline ServingReport sample_serving() {
           16.25,
           3,
           2,
-          "HTTP 500: late"};
+          "HTTP 500: late",
+          {},
+          false};
 }
 
 inline OutOfMemoryReport sample_oom() {
