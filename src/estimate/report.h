@@ -75,7 +75,7 @@ struct StepReport {
 struct StageReport {
   std::string name;  // "rollout", "reference log-probabilities"
   std::int64_t peak_allocated_bytes = 0;
-  std::int64_t kept_bytes = 0;  // allocated behind its last time that was not before
+  std::int64_t kept_bytes = 0;  // allocated behind it that was not before, at most
 };
 
 /// An input of the training whose shape was not the same in every step.

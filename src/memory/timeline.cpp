@@ -54,7 +54,8 @@ void Timeline::end_stage() {
   share_peaks();
   const OpenStage ended = open_stages_.back();
   open_stages_.pop_back();
-  stages_[ended.index].kept_bytes = last_.allocated_bytes - ended.began_bytes;
+  std::int64_t& kept_bytes = stages_[ended.index].kept_bytes;
+  kept_bytes = std::max(kept_bytes, last_.allocated_bytes - ended.began_bytes);
 }
 
 /// Twice as long stretches from here on; one that has no partner stands alone.

@@ -1,6 +1,7 @@
 // Memory over time, in few points: of each stretch of events those where allocated and reserved memory were highest.
 #pragma once
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -38,11 +39,11 @@ class Timeline {
   /// The highest since the last call, which begin anew with what is there now: torch.cuda.reset_peak_memory_stats.
   Peaks take_peaks();
 
-  /// A named part of a program: the peak of all times that it ran, and what the last one left.
+  /// A named part of a program: the peak of all times that it ran, and the most that one left.
   struct Stage {
     std::string name;
     std::int64_t peak_allocated_bytes = 0;
-    std::int64_t kept_bytes = 0;
+    std::int64_t kept_bytes = std::numeric_limits<std::int64_t>::min();
   };
   /// A stage may begin within another.
   void begin_stage(std::string name);

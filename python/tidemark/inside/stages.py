@@ -1,4 +1,4 @@
-"""Parts of a step that its trainer names (TRL's profiling contexts): what each has at most, and what its last time leaves."""
+"""Parts of a step that its trainer names (TRL's profiling contexts): what each has at most, and what it leaves."""
 
 import contextlib
 
@@ -94,5 +94,6 @@ def rows(events):
         before = events.allocated[start - 1] if start else 0
         row = found.setdefault(name, {"name": name, "peak_allocated_bytes": 0})
         row["peak_allocated_bytes"] = max(row["peak_allocated_bytes"], *events.allocated[max(0, start - 1) : end], 0)
-        row["kept_bytes"] = (events.allocated[end - 1] if end else 0) - before
+        kept = (events.allocated[end - 1] if end else 0) - before
+        row["kept_bytes"] = max(kept, row.get("kept_bytes", kept))
     return list(found.values())

@@ -84,7 +84,7 @@ TEST(Timeline, StagesHaveTheirOwnPeaks) {
   EXPECT_EQ(outer.peak_allocated_bytes, 7);
   EXPECT_EQ(outer.kept_bytes, 1);
   EXPECT_EQ(inner.peak_allocated_bytes, 7);
-  EXPECT_EQ(inner.kept_bytes, -2);
+  EXPECT_EQ(inner.kept_bytes, 1);
   EXPECT_EQ(timeline.take_peaks().allocated_bytes, 9);
 }
 
