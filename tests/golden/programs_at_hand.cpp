@@ -33,7 +33,7 @@ const std::string* family_beside(const std::string& family) {
   return at->second.empty() ? nullptr : &at->second;
 }
 
-/// The first program, shipped or beside the tests, that holds for the question.
+/// The shipped program if it holds, else the one beside the tests.
 Program first_that_holds(const Spec& spec, const Value& config) {
   const std::string& family = model_type_of(config);
   const std::string* beside = family_beside(family);
