@@ -4,9 +4,10 @@
 """
 
 import argparse
+import pathlib
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
 
 
 def main():
@@ -21,6 +22,10 @@ def main():
     torch.set_default_dtype(torch.bfloat16)
     model = AutoModelForCausalLM.from_config(config).eval().to("cuda")
     torch.set_default_dtype(torch.float32)
+    path = pathlib.Path(options.config)
+    folder = path if path.is_dir() else path.parent
+    if (folder / "generation_config.json").exists():
+        model.generation_config = GenerationConfig.from_pretrained(folder)
     input_ids = torch.full((options.batch, options.prompt), 5).to("cuda")
     attention_mask = torch.ones((options.batch, options.prompt), dtype=torch.long).to("cuda")
     made = model.generate(input_ids=input_ids, attention_mask=attention_mask, max_new_tokens=options.new_tokens, do_sample=False)

@@ -18,6 +18,7 @@
 #include "io/program_text.h"
 #include "io/spec_yaml.h"
 #include "io/training_arguments.h"
+#include "io/value_json.h"
 #include "program/family.h"
 #include "shipped_program.h"
 
@@ -110,6 +111,9 @@ void resolve_paths(Value& spec, const std::filesystem::path& folder) {
   const Value* model = spec.find("model");
   if (const std::string* path = model ? model->as_text() : nullptr)
     if (is_there(folder / *path) || !may_be_hub_name(*path)) spec.set("model", (folder / *path).string());
+  const Value* generation = spec.find("generation_config");
+  if (const std::string* path = generation ? generation->as_text() : nullptr)
+    spec.set("generation_config", (folder / *path).string());
   const Value* gpu = spec.find("gpu");
   if (const std::string* path = gpu ? gpu->as_text() : nullptr; path && path->ends_with(".json"))
     spec.set("gpu", (folder / *path).string());
@@ -125,6 +129,18 @@ std::filesystem::path model_file(const std::string& model, bool offline, Asked& 
     asked.assumptions.push_back(
         fmt::format("the configuration of {} is the bundled one of {}, not the hub's", model, bundled->date));
   return found;
+}
+
+/// The file that the spec names, or the one beside config.json.
+void read_generation_config(Asked& asked) {
+  Value& keys = asked.spec.generation_config;
+  if (asked.spec.generate == 0 || keys.as_map()) return;
+  const std::string* named = keys.as_text();
+  const std::filesystem::path beside = asked.config_file.parent_path() / "generation_config.json";
+  if (!named && (asked.config_file.empty() || !is_there(beside))) return;
+  const std::string file = named ? *named : beside.string();
+  keys = io::value_from_python_json(read_file(file), file);
+  if (!keys.as_map()) fail_expected("a map", keys, {file, {}});
 }
 
 void take_programs(Asked& asked, answers::ProgramsOf programs_of) {
@@ -145,6 +161,7 @@ Asked asked_of(const Value& value, const std::string& where, bool offline) {
   if (model.as_map()) {
     io::check_hf_config(model, where + ": model");
     asked.model_config = model;
+    read_generation_config(asked);
     return asked;
   }
   if (!model.as_text() || model.as_text()->empty())
@@ -154,6 +171,7 @@ Asked asked_of(const Value& value, const std::string& where, bool offline) {
   const std::filesystem::path path = model_file(*model.as_text(), offline, asked);
   asked.model_config = io::read_hf_config(read_file(path), path.string());
   asked.config_file = path;
+  read_generation_config(asked);
   return asked;
 }
 
@@ -253,6 +271,14 @@ void add_spec_options(CLI::App& command, SpecOptions& options) {
           "A module of your own, in the place of CONFIG: a function that returns it and a dict of what its forward "
           "is called with, given those of batch, seq and images that it takes; the active Python captures it")
       ->type_name("FILE.py:FUNCTION");
+  const auto name_generation_config = [&said = options.said](const std::string& file) {
+    said.set("generation_config", file);
+  };
+  command
+      .add_option_function<std::string>("--generation-config", name_generation_config,
+                                        "generation_config.json of --generate (default: beside config.json)")
+      ->type_name("FILE")
+      ->group("Model");
   Adder(command, options.said).add(describe_fields<Spec>(), "", "");
 }
 

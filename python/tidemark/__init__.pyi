@@ -24,6 +24,8 @@ class _Module(Protocol):
 _Config = str | os.PathLike[str] | Mapping[str, Any] | _PretrainedConfig | _Module
 
 class SpecOptions(TypedDict, total=False):
+    generation_config: str | Mapping[str, Any] | None
+    """generation_config.json, or its keys (default: beside config.json)"""
     head: str
     """What the model is trained for, such as causal_lm (auto: what config.json says)"""
     dtype: Literal['bf16', 'fp16', 'fp32']

@@ -109,6 +109,20 @@ def _take_path(asked, path):
         asked.is_elsewhere = True  # a trainer's own file, perhaps
         return
     asked.question["config"] = {"text": text, "file": file}
+    if asked.spec.get("generate"):
+        _take_generation_config(asked, os.path.join(os.path.dirname(file), "generation_config.json"))
+
+
+def _take_generation_config(asked, beside):
+    """The file that the spec names, or the one beside config.json."""
+    named = asked.spec.get("generation_config")
+    if isinstance(named, Mapping) or (named is None and not os.path.exists(beside)):
+        return
+    try:
+        with open(named or beside, encoding="utf-8") as opened:
+            asked.spec["generation_config"] = json.load(opened)
+    except (OSError, ValueError):
+        asked.is_elsewhere = True  # the command says what is wrong with it
 
 
 def _is_configuration(text):

@@ -34,6 +34,9 @@ Value keys_of(const Value& asked) {
 
 Spec spec_of(const Value& asked, const io::Catalogue& cards) {
   Spec spec = read_spec(with_place(keys_of(asked), cards));
+  if (spec.generation_config.as_text())
+    throw Error(Errc::bad_value, fmt::format("{} is not looked up: no file is", spec.generation_config.quoted()),
+                "generation_config", "put the content of the file here");
   if (spec.model.as_map()) {
     if (!asked.find("config")) io::check_hf_config(spec.model, "model");
     return spec;

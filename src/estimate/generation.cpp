@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "estimate/generation_config.h"
 #include "estimate/program.h"
 #include "generation/greedy.h"
 #include "program/model.h"
@@ -23,22 +24,6 @@ Spec of_token(Spec spec, std::int64_t tokens) {
 bool has_input(const Program& program, std::string_view name) {
   return std::any_of(program.inputs.begin(), program.inputs.end(),
                      [&](const InputDeclaration& input) { return input.name == name; });
-}
-
-/// A token's key in text_config, else in the whole configuration.
-const Value* token_of(const Value& config, std::string_view name) {
-  const Value* text = config.find("text_config");
-  const Value* own = text && text->as_map() ? text->find(name) : nullptr;
-  return own ? own : config.find(name);
-}
-
-bool is_null(const Value* value) { return value && value->is_null(); }
-
-std::int64_t eos_tokens(const Value& config) {
-  const Value* eos = token_of(config, "eos_token_id");
-  if (is_null(eos)) return 0;
-  const Value::List* several = eos ? eos->as_list() : nullptr;
-  return several ? std::ssize(*several) : 1;
 }
 
 }  // namespace
@@ -75,14 +60,15 @@ std::vector<Program> decode_programs(const Spec& spec, const Value& model_config
 
 void run_generation(Run& run, Model& model, std::span<const Program> programs, const Spec& spec,
                     const Value& model_config, Recorder& recorder, GenerationReport& report) {
-  const Value* const pad = token_of(model_config, "pad_token_id");
+  const GenerationConfig config = generation_config_of(spec, model_config);
   const Generation generation{.batch = spec.batch,
                               .prompt_tokens = prompt_tokens(spec, model_config),
                               .new_tokens = spec.generate,
                               .has_position_ids = has_input(programs.front(), "position_ids"),
-                              .has_bos = !is_null(token_of(model_config, "bos_token_id")),
-                              .has_pad = pad && !is_null(pad),
-                              .eos_tokens = eos_tokens(model_config)};
+                              .has_bos = config.has_bos,
+                              .has_pad = config.has_pad,
+                              .eos_tokens = config.eos_tokens,
+                              .penalizes_repetition = config.penalizes_repetition};
   report = {.batch = generation.batch, .prompt_tokens = generation.prompt_tokens, .new_tokens = generation.new_tokens};
   const Context context = context_of(of_token(spec, 1), model_config);
   add_decode(model, programs.subspan(1), context, dtype_of(spec.dtype));
@@ -95,6 +81,10 @@ void run_generation(Run& run, Model& model, std::span<const Program> programs, c
       "generate() takes the most likely token, max_new_tokens={}, and no text ends before that; the cache grows with "
       "each token (DynamicCache)",
       spec.generate));
+  if (!spec.generation_config.as_map())
+    recorder.assume("generation_config.json is missing: the special tokens are those of config.json");
+  if (config.has_cache_off)
+    recorder.assume("generate(use_cache=True) is called, though config.json has use_cache = false");
   if (spec.batch > 1) recorder.assume("all prompts are of one length, so that none is padded");
   constexpr int kFirstPart = 3;  // behind those of a training's step: phase_of
   const std::int64_t cache_bytes = generate_greedily(run, model, generation, [&](GenerationPhase next) {

@@ -245,7 +245,8 @@ TrainingReport training_of(const Spec& spec, const Value& config, Module& root) 
   if (spec.method != Method::none) training.options.set("method", kMethodNames[static_cast<std::size_t>(spec.method)]);
   const Value changes = changes_of(read_spec(training.options), spec);
   for (const Value::Item& item : *changes.as_map())
-    if (item.key != "model" && item.key != "gpu" && item.key != "torch" && item.key != "transformers")
+    if (item.key != "model" && item.key != "generation_config" && item.key != "gpu" && item.key != "torch" &&
+        item.key != "transformers")
       training.options.set(item.key, item.value);
   visit_parameters(
       root, [&](const Module&, const Parameter& parameter) { training.parameters += elements_of(parameter.sizes); });

@@ -226,6 +226,8 @@ void check_loop(const Spec& spec, const Check& check) {
 
 /// Options that generate() has no part in, or that are unsupported beside it.
 void check_generation(const Spec& spec, const Check& check) {
+  if (spec.generate == 0 && !spec.generation_config.is_null())
+    check.refuse("generation_config", "only generate() reads it", "leave it out, or set generate");
   if (spec.generate == 0) return;
   if (!is_alone(spec))
     check.refuse("generate", "it is supported on one GPU", "set gpus to 1, or run the program with tidemark run");
@@ -400,8 +402,10 @@ ImageSize parse_image_size(std::string_view text) {
 
 void check_spec(const Spec& spec, const std::string& where) {
   const Check check(where);
-  if (!spec.model.is_null() && !spec.model.as_text() && !spec.model.as_map())
-    check.refuse("model", fmt::format("expected a path or a map, found {}", spec.model.quoted()));
+  for (const auto& [field, value] :
+       {std::pair("model", &spec.model), std::pair("generation_config", &spec.generation_config)})
+    if (!value->is_null() && !value->as_text() && !value->as_map())
+      check.refuse(field, fmt::format("expected a path or a map, found {}", value->quoted()));
   check_sizes(spec, check);
   try {
     parse_routing(spec.moe_routing);

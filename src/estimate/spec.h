@@ -109,7 +109,8 @@ struct QuantizationSpec {
 };
 
 struct Spec {
-  Value model;  // a path to config.json or the folder that holds it, or the configuration itself as a map
+  Value model;              // a path to config.json or the folder that holds it, or the configuration itself as a map
+  Value generation_config;  // the same of generation_config.json
   std::string head = "auto";
 
   std::int64_t batch = 1, seq = 0, images = 0;

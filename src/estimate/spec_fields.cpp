@@ -10,6 +10,8 @@ void fields_of_model_and_data(Spec& self, const FieldVisitor& visit) {
   std::string_view group = "Model";
   visit("model", self.model,
         text(group, "config.json, the folder that holds it, a name on the hub, or the configuration itself", "CONFIG"));
+  visit("generation_config", self.generation_config,
+        text(group, "generation_config.json, or its keys (default: beside config.json)", "FILE"));
   visit("head", self.head,
         text(group, "What the model is trained for, such as causal_lm (auto: what config.json says)", "NAME"));
   visit("dtype", self.dtype, choice(group, "Type of the weights", kWeightDtypeNames));

@@ -6,6 +6,7 @@
 #include "ops/membership.h"
 #include "ops/ops.h"
 #include "ops/pointwise.h"
+#include "ops/selection.h"
 
 namespace tidemark {
 namespace {
@@ -96,7 +97,8 @@ class Greedy {
       Tensor next = add_scalar(add(arange(run_, 1), last_of(position_ids_)));
       position_ids_ = cat({position_ids_, std::move(next)}, -1);
     }
-    scores_ = in_float32(select(outputs.held.at(0), 1, 0));
+    logits_ = in_float32(select(outputs.held.at(0), 1, 0));
+    scores_ = generation_.penalizes_repetition ? penalize_repetition() : logits_;
     next_tokens_ = argmax(scores_);
     if (eos_token_) {
       Tensor kept = mul(next_tokens_, unfinished_);
@@ -108,6 +110,19 @@ class Greedy {
     unfinished_ = bitwise("aten::__and__", unfinished_, std::move(goes_on));
     compare("aten::eq", max(unfinished_));
     outputs = {};
+  }
+
+  /// transformers: generation/logits_process.py, RepetitionPenaltyLogitsProcessor.__call__ (5.24.0)
+  Tensor penalize_repetition() const {
+    const Tensor ids = clamp(input_ids_);
+    const Tensor padded = pad(logits_, {0, 1});
+    Tensor score = gather(padded, 1, ids);
+    Tensor is_negative = compare("aten::lt", score);
+    Tensor lower = mul_scalar(score);
+    Tensor higher = div_scalar(score);
+    score = where(std::move(is_negative), std::move(lower), std::move(higher));
+    const Tensor penalized = scatter(padded, 1, ids, score);
+    return slice(penalized, 1, 0, logits_.size(1));
   }
 
   /// StoppingCriteriaList of MaxLengthCriteria and EosTokenCriteria.
@@ -127,7 +142,7 @@ class Greedy {
   Tensor given_ids_, given_positions_;  // of who called: alive until the end
   Tensor input_ids_, attention_mask_, position_ids_, unfinished_;
   Tensor bos_token_, eos_token_, pad_token_;
-  Tensor scores_, next_tokens_;
+  Tensor logits_, scores_, next_tokens_;
   Batch model_inputs_;  // of a new token, until those of the next are made
   std::vector<Tensor> cache_;
 };

@@ -13,7 +13,8 @@ struct Generation {
   std::int64_t batch = 1, prompt_tokens = 1, new_tokens = 1;
   bool has_position_ids = true;  // the model's forward takes them
   bool has_bos = true, has_pad = false;
-  std::int64_t eos_tokens = 1;  // any of which ends a text; 0: none does
+  std::int64_t eos_tokens = 1;  // any of which ends a sequence; 0: none does
+  bool penalizes_repetition = false;
 };
 
 /// A phase begins.

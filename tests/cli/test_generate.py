@@ -74,12 +74,37 @@ def test_cache_that_is_too_large_names_the_phase(tidemark, folders):
     assert "decode" in done.stdout.splitlines()[0]
 
 
+def sizes_of_int64(folders):
+    return [line.split()[0] for line in (folders / "work/events").read_text().splitlines()]
+
+
+def test_generation_config_beside_config_is_read(ask, folders):
+    def events(*options):
+        ask("--batch", "2", "--prompt", "64", "--generate", "4", "--events", "events", *options)
+        return sizes_of_int64(folders)
+
+    without = events()
+    path = folders / "work/generation_config.json"
+    path.write_text(json.dumps({"bos_token_id": 1, "eos_token_id": list(range(100)), "repetition_penalty": 1.05}))
+    beside = events()
+    assert len(beside) > len(without)
+    path.rename(folders / "work/other.json")
+    assert events() == without
+    assert events("--generation-config", "other.json") == beside
+
+
+def test_generation_config_that_is_not_simulated_is_refused(ask, folders):
+    (folders / "work/generation_config.json").write_text(json.dumps({"num_beams": 4}))
+    refused(ask("--prompt", "8", "--generate", "4")[0], UNSUPPORTED, "generation_config.json: num_beams")
+
+
 @pytest.mark.parametrize(
     "options, code, text",
     [
         (["--generate", "8", "--gpus", "2", "--parallel", "ddp"], USAGE, "on one GPU"),
         (["--generate", "8", "--loop", "sft_trainer"], USAGE, "it trains nothing"),
         (["--generate", "8", "--use-cache", "false"], USAGE, "without a cache"),
+        (["--generation-config", "other.json"], USAGE, "only generate() reads it"),
     ],
 )
 def test_refusal_names_the_option(ask, options, code, text):

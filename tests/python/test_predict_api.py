@@ -48,6 +48,18 @@ def test_the_commands_answer_to_the_byte(built, command, tmp_path, hub_configs, 
     assert core.is_in_process()
 
 
+def test_generation_config_beside_config_is_read(built, command, tmp_path):
+    folder, options = tmp_path / "model", {"gpu": "t4", "batch": 2, "seq": 64, "generate": 4}
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(SMALL))
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [1, 2, 3], "repetition_penalty": 1.05}))
+    assert tidemark.predict(folder, **options).to_json() == asked_of_command(command, tmp_path, str(folder), options)
+    assert core.is_in_process()
+    (folder / "generation_config.json").write_text(json.dumps({"num_beams": 4}))
+    with pytest.raises(tidemark.Error, match="num_beams"):
+        tidemark.predict(folder, **options)
+
+
 NF4 = {"quant_type": "nf4", "use_double_quant": True, "compute_dtype": "bf16"}
 
 

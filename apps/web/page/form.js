@@ -9,7 +9,7 @@ import { configOf, firstSpec } from "./question.js";
 const MARGINS = { "": "nothing", p50: "half of them", p75: "3 of 4", p90: "9 of 10", p95: "19 of 20", p99: "99 of 100" };
 // Ways to share the work that are maps, with a degree: all GPUs.
 const BY_DEGREE = { tp: "tensor parallel", cp: "context parallel", pp: "pipeline" };
-const SHOWN_ABOVE = new Set(["model", "gpu", "method", "parallel", IMAGE_SIZE.key, ...SLIDERS.map((one) => one.key), ...CHOICES.map((one) => one.key)]);
+const SHOWN_ABOVE = new Set(["model", "generation_config", "gpu", "method", "parallel", IMAGE_SIZE.key, ...SLIDERS.map((one) => one.key), ...CHOICES.map((one) => one.key)]);
 
 function marginField(question, told) {
   const select = element("select", {}, ...optionsOf(Object.keys(MARGINS), MARGINS));
