@@ -12,6 +12,7 @@
 #include "estimate/communicators.h"
 #include "estimate/device.h"
 #include "estimate/interval.h"
+#include "estimate/kv_cache.h"
 #include "estimate/program.h"
 #include "estimate/quantization.h"
 #include "estimate/recorder.h"
@@ -267,6 +268,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   for (std::int64_t i = 0; i < (spec.pp ? spec.pp->stages_per_rank : 1); ++i)
     models.push_back(make_model(spec, options.programs));
   if (options.is_read) report.training = training_of(spec, read.config, models.front()->root);
+  if (options.is_read) report.kv_cache = kv_cache_of(options.programs.front(), dtype_of(spec.dtype));
   if (has_second_model(spec)) models.push_back(make_model(spec, options.programs));
   Recorder recorder(run);
   for (const std::string& assumption : {torch.assumption, transformers.assumption})

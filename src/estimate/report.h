@@ -208,6 +208,13 @@ struct GenerationReport {
   std::int64_t cache_bytes = 0, cached_tokens = 0;  // of all samples, and of each, behind the last pass
 };
 
+/// Bytes of each sample's keys and values: of layers that hold all tokens, and of those that hold the last ones alone.
+struct KvCacheReport {
+  std::int64_t layers = 0, bytes_per_token = 0;
+  std::int64_t window_layers = 0, window_bytes_per_token = 0, window_tokens = 0;
+  std::int64_t state_layers = 0;  // that hold a state of a fixed size, which is not counted
+};
+
 struct Report {
   std::string engine = "run";  // or "predict"
   std::optional<bool> fits;    // empty when an interval lies on both sides of the card's limit
@@ -233,6 +240,7 @@ struct Report {
   std::vector<Assumption> assumptions;
   std::optional<TrainingReport> training;  // of a prediction
   std::optional<GenerationReport> generation;
+  std::optional<KvCacheReport> kv_cache;  // of a prediction whose configuration says it
   std::map<std::string, std::string> versions;
   std::map<std::string, std::string> sources;  // of versions and of the model, where nobody said them
   ScriptInfo script;

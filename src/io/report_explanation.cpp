@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "estimate/breakdown.h"
 #include "estimate/verdict.h"
+#include "io/report_text.h"
 #include "io/text_table.h"
 
 namespace tidemark::io {
@@ -76,6 +77,7 @@ std::string explanation_of(const Report& report, const Explanation& wanted) {
         peak_table(title, together ? layers_together(rows) : rows, peak.allocated_bytes, wanted.rows);
     text += "\n" + (table.empty() ? fmt::format("  {}: the report does not say\n", title) : table);
   }
+  if (report.kv_cache) text += "\n  cache of keys and values of each sample\n" + kv_cache_text(*report.kv_cache);
   return text;
 }
 

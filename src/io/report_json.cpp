@@ -218,6 +218,30 @@ GenerationReport read_generation(ObjectReader reader) {
   return generation;
 }
 
+KvCacheReport read_kv_cache(ObjectReader reader) {
+  KvCacheReport cache{.layers = reader.number("layers"), .bytes_per_token = reader.number("bytes_per_token")};
+  if (reader.optional("window")) {
+    ObjectReader window = reader.object("window");
+    cache.window_layers = window.number("layers");
+    cache.window_bytes_per_token = window.number("bytes_per_token");
+    cache.window_tokens = window.number("tokens");
+    window.finish();
+  }
+  if (reader.optional("state_layers")) cache.state_layers = reader.number("state_layers");
+  reader.finish();
+  return cache;
+}
+
+Json to_json(const KvCacheReport& cache) {
+  Json json{{"layers", cache.layers}, {"bytes_per_token", cache.bytes_per_token}};
+  if (cache.window_layers > 0)
+    json["window"] = {{"layers", cache.window_layers},
+                      {"bytes_per_token", cache.window_bytes_per_token},
+                      {"tokens", cache.window_tokens}};
+  if (cache.state_layers > 0) json["state_layers"] = cache.state_layers;
+  return json;
+}
+
 TrainingReport read_training(ObjectReader reader) {
   TrainingReport training;
   training.model_type = reader.text("model_type");
@@ -273,6 +297,7 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
   if (reader.optional("oom")) report.oom = read_oom(reader.object("oom"));
   if (reader.optional("training")) report.training = read_training(reader.object("training"));
   if (reader.optional("generation")) report.generation = read_generation(reader.object("generation"));
+  if (reader.optional("kv_cache")) report.kv_cache = read_kv_cache(reader.object("kv_cache"));
   if (reader.optional("script")) report.script = read_script(reader.object("script"));
   read_texts("versions", reader, report.versions);
   read_texts("sources", reader, report.sources);
@@ -516,6 +541,7 @@ std::string write_report(const Report& report) {
                           {"new_tokens", report.generation->new_tokens},
                           {"cache_bytes", report.generation->cache_bytes},
                           {"cached_tokens", report.generation->cached_tokens}};
+  if (report.kv_cache) json["kv_cache"] = to_json(*report.kv_cache);
   json["versions"] = report.versions;
   if (!report.sources.empty()) json["sources"] = report.sources;
   json["script"] = {{"command", report.script.command},

@@ -162,6 +162,9 @@ std::string cache_line(const GenerationReport& generation) {
                      generation.batch == 1 ? "" : "s", group_digits(generation.cache_bytes / tokens));
 }
 
+/// Whether a layer does not hold all tokens.
+bool holds_otherwise(const KvCacheReport& cache) { return cache.window_layers + cache.state_layers > 0; }
+
 /// "torch 2.11.0 (the default), transformers 5.17.0 (/home/me/.venv)"; what was said is not repeated.
 std::string found(const Report& report) {
   std::vector<std::string> parts;
@@ -175,6 +178,19 @@ std::string found(const Report& report) {
 
 }  // namespace
 
+std::string kv_cache_text(const KvCacheReport& cache) {
+  std::string text;
+  if (cache.layers > 0)
+    text += fmt::format("    {} bytes per token in {} layers\n", group_digits(cache.bytes_per_token), cache.layers);
+  if (cache.window_layers > 0)
+    text +=
+        fmt::format("    {} bytes per token in {} layers, which hold the last {} tokens\n",
+                    group_digits(cache.window_bytes_per_token), cache.window_layers, group_digits(cache.window_tokens));
+  if (cache.state_layers > 0)
+    text += fmt::format("    a state of a fixed size in {} layers, not counted here\n", cache.state_layers);
+  return text;
+}
+
 std::string report_to_text(const Report& report) {
   std::string text = report.verdict + "\n";
   if (report.oom && !report.oom->where.empty()) text += fmt::format("  at {}\n", report.oom->where);
@@ -184,6 +200,8 @@ std::string report_to_text(const Report& report) {
   text += steps_table(report);
   text += stages_table(report.stages);
   if (report.generation && report.generation->cached_tokens > 0) text += cache_line(*report.generation);
+  if (report.generation && report.kv_cache && holds_otherwise(*report.kv_cache))
+    text += kv_cache_text(*report.kv_cache);
   const std::int64_t live = report.peak.allocated_bytes;
   text += breakdown("live at the peak", report.at_peak.by_category, live, kMaxCategories);
   text += breakdown("by module", layers_together(report.at_peak.by_module), live, kMaxModules);

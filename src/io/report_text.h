@@ -8,4 +8,7 @@ namespace tidemark::io {
 
 std::string report_to_text(const Report& report);
 
+/// Lines on the cache of keys and values of each sample.
+std::string kv_cache_text(const KvCacheReport& cache);
+
 }  // namespace tidemark::io
