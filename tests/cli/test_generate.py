@@ -1,9 +1,14 @@
 """`tidemark predict --generate`: the report of a prompt and its new tokens, without torch."""
 
 import json
+import pathlib
+import sys
 
 import pytest
 from test_errors import UNSUPPORTED, USAGE, refused
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools/trace"))
+import generation_table
 
 LLAMA = {
     "model_type": "llama",
@@ -74,14 +79,36 @@ def test_cache_that_is_too_large_names_the_phase(tidemark, folders):
     assert "decode" in done.stdout.splitlines()[0]
 
 
-def sizes_of_int64(folders):
+def test_cache_of_tokens_is_that_of_the_configuration(ask):
+    _, report = ask("--batch", "2", "--prompt", "64", "--generate", "8")
+    assert report["kv_cache"] == {"layers": 3, "bytes_per_token": CACHE_BYTES_PER_TOKEN}
+    assert report["generation"]["cache_bytes"] == 2 * 71 * report["kv_cache"]["bytes_per_token"]
+
+
+@pytest.mark.parametrize("family", generation_table.FAMILIES)
+def test_cache_of_family_is_that_of_its_program(family, ask, folders):
+    (folders / "work/config.json").write_text(json.dumps({"model_type": family, **generation_table.FAMILIES[family]}))
+    _, report = ask("--batch", "2", "--prompt", "64", "--generate", "4")
+    cache = report["kv_cache"]
+    window = cache.get("window", {"layers": 0, "bytes_per_token": 0})
+    size_of_windows = 8 * window["layers"]  # an int64 of each
+    tokens = 2 * report["generation"]["cached_tokens"]
+    assert report["generation"]["cache_bytes"] - size_of_windows == tokens * (cache["bytes_per_token"] + window["bytes_per_token"])
+
+
+def test_explanation_shows_the_cache(ask, tidemark):
+    ask("--prompt", "64", "--generate", "8")
+    assert f"{CACHE_BYTES_PER_TOKEN} bytes per token in 3 layers" in tidemark("explain", "r.json").stdout
+
+
+def sizes_of_events(folders):
     return [line.split()[0] for line in (folders / "work/events").read_text().splitlines()]
 
 
 def test_generation_config_beside_config_is_read(ask, folders):
     def events(*options):
         ask("--batch", "2", "--prompt", "64", "--generate", "4", "--events", "events", *options)
-        return sizes_of_int64(folders)
+        return sizes_of_events(folders)
 
     without = events()
     path = folders / "work/generation_config.json"
@@ -112,6 +139,6 @@ def test_refusal_names_the_option(ask, options, code, text):
 
 
 def test_family_without_program_names_run(tidemark, folders):
-    (folders / "work/config.json").write_text(json.dumps({"model_type": "bloom"}))
+    (folders / "work/config.json").write_text(json.dumps({"model_type": "codegen"}))
     done = tidemark("predict", "config.json", "--gpu", "h100-80gb", "--generate", "8")
-    refused(done, UNSUPPORTED, "no program of bloom generates text", "tidemark run")
+    refused(done, UNSUPPORTED, "no program of codegen generates text", "tidemark run")

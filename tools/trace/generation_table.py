@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE.parent / "capture")]
+TOKENS = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
 SIZES = {
     "vocab_size": 32000,
     "hidden_size": 512,
@@ -26,9 +27,21 @@ SIZES = {
     "num_attention_heads": 8,
     "num_key_value_heads": 2,
     "max_position_embeddings": 4096,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-    "pad_token_id": 0,
+    **TOKENS,
+}
+FULL_HEADS = {key: value for key, value in SIZES.items() if key != "num_key_value_heads"}
+LATENT = {
+    "kv_lora_rank": 64,
+    "q_lora_rank": 96,
+    "qk_rope_head_dim": 32,
+    "qk_nope_head_dim": 64,
+    "v_head_dim": 64,
+    "n_routed_experts": 16,
+    "n_group": 8,
+    "topk_group": 4,
+    "num_experts_per_tok": 4,
+    "moe_intermediate_size": 256,
+    "first_k_dense_replace": 3,
 }
 FAMILIES = {
     "llama": SIZES,
@@ -41,8 +54,22 @@ FAMILIES = {
     "olmo2": SIZES,
     "granite": SIZES,
     "smollm3": {**SIZES, "num_hidden_layers": 4},
+    "gemma": {**SIZES, "head_dim": 64},
+    "gemma3_text": {**SIZES, "head_dim": 64, "sliding_window": 128, "num_hidden_layers": 8},
+    "mixtral": {**SIZES, "num_local_experts": 8, "num_experts_per_tok": 2},
+    "gpt_oss": {**SIZES, "head_dim": 64, "sliding_window": 128, "num_hidden_layers": 4, "num_local_experts": 8, "num_experts_per_tok": 2},
+    "qwen2_moe": {**SIZES, "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 256, "shared_expert_intermediate_size": 512},
+    "deepseek_v3": {**SIZES, **LATENT, "num_key_value_heads": 8, "num_hidden_layers": 6},
+    "starcoder2": SIZES,
+    "stablelm": {**SIZES, "num_key_value_heads": 8},
+    "phi": SIZES,
+    "glm4": {**SIZES, "head_dim": 64},
+    "cohere2": {**SIZES, "sliding_window": 128, "num_hidden_layers": 4},
+    "gpt_neox": FULL_HEADS,
+    "opt": {**FULL_HEADS, "ffn_dim": 2048, "word_embed_proj_dim": 512},
     "gpt2": {"n_layer": 3, "n_embd": 512, "n_head": 8, "vocab_size": 32000, "bos_token_id": 1, "eos_token_id": 2},
 }
+GENERATION_CONFIGS = {"qwen2": {"bos_token_id": 1, "eos_token_id": [2, 3], "pad_token_id": 0, "repetition_penalty": 1.05}}
 SETTINGS = {  # prompts, tokens of each, new tokens
     "short": (2, 100, 4),
     "past the window": (2, 126, 6),
@@ -53,7 +80,8 @@ PAGE = """# Generation that is proved
 
 `tools/trace/generation_table.py` makes this page. `generate()` of transformers runs on a virtual H100 ({versions}), and
 is predicted from the program of its family. *equal* (with the number of allocations): the same allocations with the
-same frees between them, one by one. Weights are in bfloat16.
+same frees between them, one by one. Weights are in bfloat16. Qwen 2 has a generation_config.json with a
+repetition_penalty.
 
 {total}
 
@@ -75,6 +103,8 @@ def config_of(family, folder):
     path = folder / family / "config.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"model_type": family, **FAMILIES[family]}))
+    if family in GENERATION_CONFIGS:
+        path.with_name("generation_config.json").write_text(json.dumps(GENERATION_CONFIGS[family]))
     return path
 
 
