@@ -67,6 +67,8 @@ FAMILIES = {
     "cohere2": {**SIZES, "sliding_window": 128, "num_hidden_layers": 4},
     "gpt_neox": FULL_HEADS,
     "opt": {**FULL_HEADS, "ffn_dim": 2048, "word_embed_proj_dim": 512},
+    "falcon": {**FULL_HEADS, "alibi": False, "new_decoder_architecture": False, "multi_query": True},
+    "bloom": {**TOKENS, "vocab_size": 32000, "hidden_size": 512, "n_layer": 3, "n_head": 8},
     "gpt2": {"n_layer": 3, "n_embd": 512, "n_head": 8, "vocab_size": 32000, "bos_token_id": 1, "eos_token_id": 2},
 }
 GENERATION_CONFIGS = {"qwen2": {"bos_token_id": 1, "eos_token_id": [2, 3], "pad_token_id": 0, "repetition_penalty": 1.05}}
