@@ -346,7 +346,7 @@ def test_what_nobody_reads_and_what_does_not_go_together_is_said(predicted):
 
 def test_models_lists_what_is_shipped(tidemark):
     listed = {row["model_type"]: row["heads"] for row in json.loads(tidemark("models", "--json").stdout)}
-    assert set(listed["granite"]) == {"causal_lm", "generation"} and listed["bloom"] == ["causal_lm"]
+    assert set(listed["granite"]) == {"causal_lm", "generation"} and listed["codegen"] == ["causal_lm"]
     assert set(listed["llama"]) == {"causal_lm", "generation", "sequence_classification"}
 
 
