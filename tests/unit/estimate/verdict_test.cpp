@@ -52,7 +52,10 @@ TEST(Judge, EngineServesWhatCacheAndBatchAllow) {
 TEST(Judge, RefusalOfAnEngineIsTheVerdict) {
   Report report = sample_report();
   report.script.exit_code = 1;
-  report.serving = ServingReport{.engine = "vLLM", .version = "0.33.0", .refusal = "no room", .for_memory = true};
+  ServingReport& serving = report.serving.emplace();
+  serving.engine = "vLLM";
+  serving.refusal = "no room";
+  serving.for_memory = true;
   judge(report);
   EXPECT_EQ(report.verdict, "does not start: vLLM refuses: no room");
   EXPECT_EQ(report.fits, false);
