@@ -67,6 +67,11 @@ void Routines::bind_attribute(Routine& routine, const std::string& path) const {
   } else if (given_.contains(name)) {
     routine.later.push_back(routine.attributes.size());
     routine.attributes.push_back({.module = &owner, .name = name, .is_made = true});
+  } else if (generates(program_)) {  // the prompt's pass is another program
+    throw Error(Errc::unsupported,
+                fmt::format("the prompt's pass makes {}.{}, which the passes of new tokens do not share",
+                            owner.full_name(), name),
+                "generate", "run the program itself with tidemark run");
   } else {
     fail(line, fmt::format("\"{}\" has no parameter or buffer {}", owner.full_name(), name));
   }

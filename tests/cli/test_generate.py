@@ -142,3 +142,8 @@ def test_family_without_program_names_run(tidemark, folders):
     (folders / "work/config.json").write_text(json.dumps({"model_type": "codegen"}))
     done = tidemark("predict", "config.json", "--gpu", "h100-80gb", "--generate", "8")
     refused(done, UNSUPPORTED, "no program of codegen generates text", "tidemark run")
+
+
+def test_attribute_of_the_prompts_pass_is_refused(tidemark):
+    done = tidemark("predict", "phi-3-mini-128k-instruct", "--gpu", "h100-80gb", "--prompt", "64", "--generate", "4")
+    refused(done, UNSUPPORTED, "the prompt's pass makes model.rotary_emb.long_inv_freq", "tidemark run")
