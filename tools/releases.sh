@@ -17,6 +17,9 @@ if [ "${1:-}" = --newer ]; then
     version=$(newest $name)
     [ -z "$version" ] || grep -qF "$name $version" docs/releases.md || { echo "docs/releases.md does not have $name $version: tools/follow_release.sh"; status=1; }
   done
+  version=$(newest vllm)
+  [ -z "$version" ] || grep -qF "| vLLM | $version" docs/howto/serving.md ||
+    { echo "docs/howto/serving.md does not have vLLM $version: tools/requirements, tests/groups.toml"; status=1; }
   exit $status
 fi
 
