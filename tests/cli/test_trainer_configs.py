@@ -310,7 +310,6 @@ NOT_PREDICTED = [
     ("axolotl.yml", "adapter", "qlora"),
     ("axolotl.yml", "gradient_checkpointing", "offload"),
     ("trl.yaml", "packing", "true"),
-    ("trl.yaml", "num_generations", 8),
     ("trl.yaml", "use_liger_kernel", "true"),
 ]
 
