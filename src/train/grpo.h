@@ -48,7 +48,7 @@ Tensor advantages_of(const Training& training, std::int64_t samples, RewardLocal
 /// _compute_loss
 Tensor grpo_loss(const Training& training, const Completions& inputs);
 
-/// torch.index_select of one number that is no NaN, which nanmin, nanmax and a mean look at: (samples) -> ()
+/// nanmin(values).item(), and nanmax, of one row or of one number.  trl: trainer/utils.py (1.16.0)
 void look_at_extreme(const Tensor& values);
 /// torch.nanmean without gradients, over some dimensions or all.
 Tensor plain_nanmean(const Tensor& x, const Dims& dims, bool keep_dims);
