@@ -11,6 +11,7 @@
 #include "estimate/category_timeline.h"
 #include "estimate/communicators.h"
 #include "estimate/device.h"
+#include "estimate/generation.h"
 #include "estimate/interval.h"
 #include "estimate/kv_cache.h"
 #include "estimate/program.h"
