@@ -33,7 +33,7 @@ INTRODUCTION = """# Releases
 
 Both engines on releases of torch and transformers, oldest to newest: made by `tools/releases.sh`, which installs each release in an environment of its own and runs the tests
 below with it. `7 of 8` means that seven passed and one did not; what did not is listed under the table, as are tests whose packages do not exist for that torch. `1 not run`: that many tests of the group were not tried with this release. One that is not
-here is not refused: a newer torch runs with what can be prepared for it, and `predict` takes the newest rules that are known; both say so in the report. [Serving](howto/serving.md) has the engines.
+here is not refused: a newer torch runs with what can be prepared for it, and `predict` takes the newest rules that are known; both say so in the report. [Serving](howto/serving.md) has the engines that are followed: vLLM 0.33.0.
 """
 
 
