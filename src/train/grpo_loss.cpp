@@ -56,17 +56,26 @@ Tensor kl_of(const Tensor& logps, const Tensor& ref_logps, const Tensor& coef_1)
   return mul(std::move(per_token_kl), coef_1);
 }
 
+/// count.clamp(min=1.0), of integers: they are cast behind the result, and for the kernel alone.
+Tensor clamp_as_float(const Tensor& count) {
+  const Op op(count, "aten::clamp");
+  Tensor clamped = empty(count.run(), count.sizes(), Dtype::f32);
+  const Tensor cast = empty(count.run(), count.sizes(), Dtype::f32);
+  return clamped;
+}
+
+/// mask.sum(...).clamp(min=1.0), in floating point
+Tensor count_of(const Tensor& mask, const Dims& dims) {
+  const Tensor count = sum(mask, dims);
+  return clamp_as_float(count);
+}
+
 /// log_ratio, or its mean over each sequence: (B, 1)
 Tensor log_importance_weights(const Tensor& log_ratio, const Tensor& mask, bool of_sequence) {
   if (!of_sequence) return log_ratio;
   Tensor weights;
   {
-    Tensor total = sum(mul(log_ratio, mask), {1});
-    Tensor count;
-    {
-      const Tensor tokens = sum(mask, {1});
-      count = clamp(to(tokens, Dtype::f32));
-    }
+    Tensor total = sum(mul(log_ratio, mask), {1}), count = count_of(mask, {1});
     weights = div(total, count);
     release(total, count);
   }
@@ -75,23 +84,9 @@ Tensor log_importance_weights(const Tensor& log_ratio, const Tensor& mask, bool 
 
 /// num_items_in_batch.clamp(min=1.0) / processes * passes / passes
 Tensor normalizer_of(const Tensor& num_items_in_batch) {
-  Tensor normalizer;
-  {
-    const Op op(num_items_in_batch, "aten::clamp");
-    normalizer = empty(num_items_in_batch.run(), Dims{}, Dtype::f32);
-    const Tensor cast = empty(num_items_in_batch.run(), Dims{}, Dtype::f32);
-  }
+  Tensor normalizer = clamp_as_float(num_items_in_batch);
   normalizer = div_scalar(normalizer);
   return div_scalar(mul_scalar(normalizer));
-}
-
-/// mask.sum(...).clamp(min=1.0), in floating point
-Tensor count_of(const Tensor& mask, const Dims& dims) {
-  const Tensor count = sum(mask, dims);
-  const Op op(count, "aten::clamp");
-  Tensor clamped = empty(count.run(), count.sizes(), Dtype::f32);
-  const Tensor cast = empty(count.run(), count.sizes(), Dtype::f32);
-  return clamped;
 }
 
 /// The loss by its type; `normalizer` and `policy_loss` live on.

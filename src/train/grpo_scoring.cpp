@@ -3,15 +3,10 @@
 #include "ops/pointwise.h"
 #include "tensor/stage.h"
 #include "train/grpo.h"
+#include "train/preference_metrics.h"
 
 namespace tidemark {
 namespace {
-
-/// _get_per_token_logps_and_entropies: tokens that are padding or of the prompt are not scored.
-Tensor completion_labels_of(const Tensor& input_ids, const Tensor& attention_mask) {
-  const Tensor is_padding = compare("aten::eq", attention_mask);
-  return masked_fill(input_ids, is_padding);
-}
 
 /// outputs.log_probs[:, -logits_to_keep:]
 Tensor last_tokens(const Tensor& scores, std::int64_t tokens) {
@@ -143,7 +138,7 @@ PerTokenScores per_token_scores(const Training& training, const Tensor& input_id
     const std::int64_t end = std::min(start + rows, samples);
     batch.input_ids = slice(input_ids, 0, start, end);
     batch.attention_mask = slice(attention_mask, 0, start, end);
-    batch.labels = completion_labels_of(batch.input_ids, batch.attention_mask);
+    batch.labels = completion_labels(batch.input_ids, batch.attention_mask);
     batch.scored_tokens = tokens;
     outputs = scorer(training, batch);
     all_logps.push_back(last_tokens(outputs.tokens.log_probs, tokens));
